@@ -1,0 +1,209 @@
+"""The narrow interface between a campaign and whatever runs kernels.
+
+A `Device` is described and compiled for in any process; a `Session` owns the device in one
+worker process and may die with it. Two implementations are meant: ``host`` (g++ and fibers) and
+``cuda`` (NVRTC and pycuda).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from gpu_eval.problems.plan import ResolvedPlan
+from suiteopt.matrix.schema import Count, Statistic, Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """One implementation to compile.
+
+    Attributes
+    ----------
+    id : str
+        The implementation's id.
+    files : mapping of str to str
+        File name to text; headers included.
+    main : str
+        Which of them is the translation unit; the others are what it includes.
+    kernels : tuple of str
+        Names of the ``__global__`` functions that its plan launches.
+    flags : tuple of str
+        Further compile options.
+    """
+
+    id: str
+    files: Mapping[str, str]
+    main: str
+    kernels: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """What came of a `KernelSource`.
+
+    Attributes
+    ----------
+    id : str
+    path : Path or None
+        The loadable file (shared by all implementations of a unit); None if it did not compile.
+    symbol : str
+        How to find the implementation inside the file (its namespace).
+    kernels : tuple of str
+    machine_code : str
+        Hash of the machine code of all its kernels, attributes and constants; equal hashes are
+        equal behaviour under equal plans. Empty if it did not compile.
+    error : str
+        The compiler's first message, empty if it compiled.
+    """
+
+    id: str
+    path: Path | None
+    symbol: str
+    kernels: tuple[str, ...]
+    machine_code: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input, ready to run: tensors and what they should give.
+
+    Attributes
+    ----------
+    key : str
+        Unique for its content; a session keeps what it has already bound.
+    tensors : mapping of str to Tensor
+        Inputs and parameters, contiguous, in the benchmark's dtype, on the CPU or the device.
+    reference : mapping of str to Tensor
+        Outputs of the benchmark's own reference in its own dtype.
+    truth : mapping of str to Tensor
+        Outputs of the reference in fp64.
+    """
+
+    key: str
+    tensors: Mapping[str, "Tensor"]
+    reference: Mapping[str, "Tensor"]
+    truth: Mapping[str, "Tensor"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of one implementation on one case gave.
+
+    Attributes
+    ----------
+    status : Status
+    statistics : mapping of Statistic to float
+        Exact (not yet rounded); empty for exceptions.
+    counts : mapping of Count to int
+        Empty for exceptions.
+    output_hash : int
+        64-bit hash of the output's bits: equal bits, equal hash.
+    seconds : float
+        Time of the launches alone.
+    divergent : bool
+        A barrier or full-mask shuffle was reached by only part of its threads (information,
+        not a kill).
+    message : str
+        For exceptions: what happened.
+    """
+
+    status: Status
+    statistics: Mapping[Statistic, float] = field(default_factory=dict)
+    counts: Mapping[Count, int] = field(default_factory=dict)
+    output_hash: int = 0
+    seconds: float = 0.0
+    divergent: bool = False
+    message: str = ""
+
+
+class Session(ABC):
+    """A device in use by one process. A context manager; not thread-safe."""
+
+    @abstractmethod
+    def bind(self, case: Case) -> None:
+        """Make a case current: its tensors in the arena, its references ready to compare."""
+
+    @abstractmethod
+    def run(
+        self, binary: Binary, plan: ResolvedPlan, *, schedule: int = 0, deadline: float = 2.0
+    ) -> Outcome:
+        """Poison the outputs, run all launches of a plan on the current case, and judge.
+
+        Parameters
+        ----------
+        binary : Binary
+            A compiled implementation; loaded on first use and kept.
+        plan : ResolvedPlan
+        schedule : int
+            Which order of warps and blocks (0 the natural one; 1 reversed warps on the host).
+        deadline : float
+            Seconds after which the run counts as a timeout.
+
+        Returns
+        -------
+        Outcome
+            An unwritten output is run again over the stale correct result, and the statistics
+            are those of that second run.
+        """
+
+    @abstractmethod
+    def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
+        """Compare given outputs (of a torch control or null mutant) with the current case."""
+
+    @abstractmethod
+    def outputs(self) -> Mapping[str, "Tensor"]:
+        """Copy the outputs of the last run that ended without an exception."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free everything."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Device(ABC):
+    """A kind of machine that compiles and runs kernels."""
+
+    name: str
+    torch_device: str
+    schedules: int
+    """How many schedules `Session.run` knows."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """Return model, compiler, versions and options, as recorded in ``matrix.json``."""
+
+    @abstractmethod
+    def compile(self, sources: Sequence[KernelSource], cache: Path, jobs: int) -> Sequence[Binary]:
+        """Compile many implementations in few units; binaries cached by content.
+
+        A source that does not compile gives a `Binary` with ``path`` None and its error; the
+        others of its unit are not affected. The order is that of ``sources``.
+        """
+
+    @abstractmethod
+    def open(self) -> Session:
+        """Take the device in this process.
+
+        Raises
+        ------
+        UserError
+            If there is none.
+        """
