@@ -1,0 +1,37 @@
+# Set-up, tests and the two commands that a newcomer needs: make demo, make killmatrix.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PROFILE ?= quick
+DEVICE ?= auto
+MATRIX ?= matrices/local/$(PROFILE)
+
+.PHONY: all demo killmatrix test lint docs clean
+
+all: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Python 3.11 or newer is needed; run: make PYTHON=python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[eval,report,dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/python -m experiments.demo
+
+killmatrix: $(STAMP)
+	$(BIN)/gpu-eval run --profile $(PROFILE) --device $(DEVICE) --output $(MATRIX)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) matrices/local build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,106 @@
+"""What both command lines share: one sentence an error, one JSON object an answer.
+
+Exit codes: 0 fine, 1 a check failed, 2 usage or bad input.
+"""
+
+import errno
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rich.console import Console
+
+from suiteopt.errors import UserError
+
+if TYPE_CHECKING:
+    import typer
+
+EXIT_CHECK_FAILED = 1
+EXIT_BAD_INPUT = 2
+
+_UNWRITABLE = {
+    errno.ENOSPC: "the disk is full; free some space and run the command again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
+    errno.EROFS: "the file system is read-only; choose a directory that can be written",
+    errno.EACCES: "permission denied; choose a directory that can be written",
+}
+
+
+def stderr() -> Console:
+    """Return a console on standard error, where everything but answers goes."""
+    return Console(stderr=True, highlight=False)
+
+
+def stdout() -> Console:
+    """Return a console on standard output; as wide as needed where that is no terminal."""
+    width = None if sys.stdout.isatty() else 120
+    return Console(highlight=False, width=width)
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into JSON's own types; NaN and infinities become null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "item") and not isinstance(value, str | bytes):  # numpy scalars
+        return plain(value.item())
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print exactly one JSON object on standard output."""
+    sys.stdout.write(json.dumps(plain(answer), indent=2, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def fail(sentence: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
+    """Say one sentence on standard error and exit."""
+    text = " ".join(sentence.split())
+    sys.stderr.write(f"error: {text}\n")
+    sys.exit(code)
+
+
+def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
+    """Run a Typer application; every foreseeable failure becomes one sentence and exit code 2.
+
+    Parameters
+    ----------
+    app : typer.Typer
+    name : str
+        The command's name, for usage messages.
+    resume_hint : str
+        Said after an interruption: what was kept and how to go on.
+    """
+    try:
+        code = app(prog_name=name, standalone_mode=False)
+    except UserError as error:
+        fail(str(error))
+    except (KeyboardInterrupt, EOFError):
+        fail("interrupted; " + (resume_hint or "nothing was written"))
+    except BrokenPipeError:
+        # The reader went away (a pipe into `head`); not an error, but nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        reason = _UNWRITABLE.get(error.errno or 0)
+        if reason is None:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        fail(where + reason)
+    except Exception as error:
+        # Typer's and Click's own usage errors; Typer no longer depends on Click, so by shape.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            if type(error).__name__ == "Abort":
+                fail("interrupted; " + (resume_hint or "nothing was written"))
+            raise
+        fail(f"{message().rstrip('.')}; see '{name} --help'")
+    sys.exit(code if isinstance(code, int) else 0)
