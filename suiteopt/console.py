@@ -5,7 +5,6 @@ Exit codes: 0 fine, 1 a check failed, 2 usage or bad input.
 
 import errno
 import json
-import math
 import os
 import sys
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 
 from suiteopt.errors import UserError
+from suiteopt.matrix.jsonable import jsonable
 
 if TYPE_CHECKING:
     import typer
@@ -40,24 +40,9 @@ def stdout() -> Console:
     return Console(highlight=False, width=width)
 
 
-def plain(value: Any) -> Any:
-    """Turn a value into JSON's own types; NaN and infinities become null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if hasattr(value, "item") and not isinstance(value, str | bytes):  # numpy scalars
-        return plain(value.item())
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    return value
-
-
 def print_json(answer: Mapping[str, Any]) -> None:
     """Print exactly one JSON object on standard output."""
-    sys.stdout.write(json.dumps(plain(answer), indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(jsonable(answer), indent=2, allow_nan=False) + "\n")
     sys.stdout.flush()
 
 

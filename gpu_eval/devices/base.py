@@ -124,6 +124,18 @@ class Outcome:
     message: str = ""
 
 
+class DeviceLostError(Exception):
+    """A run took the device with it: its outcome is known, its session is of no further use.
+
+    A sticky CUDA error poisons the context and a hung kernel cannot be stopped; only a new
+    process helps. The worker records ``outcome`` and makes room for a fresh one.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.message or outcome.status.value)
+        self.outcome = outcome
+
+
 class Session(ABC):
     """A device in use by one process. A context manager; not thread-safe."""
 
@@ -152,6 +164,11 @@ class Session(ABC):
         Outcome
             An unwritten output is run again over the stale correct result, and the statistics
             are those of that second run.
+
+        Raises
+        ------
+        DeviceLostError
+            If the run ended in an exception that only a new process gets over.
         """
 
     @abstractmethod

@@ -1,0 +1,126 @@
+"""Inputs made ready to run: tensors, the own reference, the truth in fp64."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpu_eval.campaign.pool import realise
+from gpu_eval.campaign.pool_input import PoolInput
+from gpu_eval.devices.base import Case
+from gpu_eval.problems.definition import Problem
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CACHE_BYTES = 512 * 2**20
+"""How many bytes of ready cases a worker keeps; a demo problem needs about ten MiB."""
+
+
+class InvalidInputError(Exception):
+    """The reference cannot do an input; the message says why."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case with its cost in bytes (inputs, parameters and outputs in their own dtype)."""
+
+    case: Case
+    bytes: int
+
+
+class CaseFactory:
+    """Makes the cases of one problem, each once while they fit.
+
+    Parameters
+    ----------
+    problem : Problem
+    torch_device : str
+        Where references are computed.
+    limit : int
+        Bytes of cases to keep; the least recently used go first.
+    """
+
+    def __init__(self, problem: Problem, torch_device: str, limit: int = CACHE_BYTES) -> None:
+        self._problem = problem
+        self._torch_device = torch_device
+        self._limit = limit
+        self._held = 0
+        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+
+    def get(self, pool_input: PoolInput) -> Prepared:
+        """Return an input's case.
+
+        Raises
+        ------
+        InvalidInputError
+            If the reference raises, or is non-finite where the truth is finite, or the truth
+            lies beyond the range of the output's dtype.
+        """
+        found = self._kept.get(pool_input.id)
+        if found is not None:
+            self._kept.move_to_end(pool_input.id)
+            return found
+        prepared = self._prepare(pool_input)
+        self._kept[pool_input.id] = prepared
+        # Truth weighs twice its output; the factor 3 covers both references and the tensors.
+        self._held += 3 * prepared.bytes
+        while self._held > self._limit and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._held -= 3 * dropped.bytes
+        return prepared
+
+    def reference(self, tensors: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
+        """Return the benchmark's own outputs, contiguous.
+
+        Raises
+        ------
+        InvalidInputError
+            If the reference raises.
+        """
+        import torch
+
+        try:
+            with torch.no_grad():
+                outputs = self._problem.reference(tensors)
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise InvalidInputError(f"the reference raises {reason}") from error
+        return {name: output.contiguous() for name, output in outputs.items()}
+
+    def _prepare(self, pool_input: PoolInput) -> Prepared:
+        tensors = {
+            name: tensor.to(self._torch_device).contiguous()
+            for name, tensor in realise(self._problem, pool_input).items()
+        }
+        reference = self.reference(tensors)
+        truth = self.reference({name: _to_double(tensor) for name, tensor in tensors.items()})
+        for name, output in reference.items():
+            _check_finite(name, output, truth[name])
+        size = sum(t.numel() * t.element_size() for t in (*tensors.values(), *reference.values()))
+        case = Case(f"{self._problem.id}|{pool_input.id}", tensors, reference, truth)
+        return Prepared(case, size)
+
+
+def no_tf32() -> None:
+    """Switch TF32 off for references: the policy that the matrix's header states."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def _to_double(tensor: "Tensor") -> "Tensor":
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
+def _check_finite(name: str, reference: "Tensor", truth: "Tensor") -> None:
+    import torch
+
+    if not reference.is_floating_point():
+        return
+    finite = torch.isfinite(truth)
+    if bool((truth.abs()[finite] > torch.finfo(reference.dtype).max).any()):
+        raise InvalidInputError(f"the truth of '{name}' lies beyond the range of its dtype")
+    if bool((finite & ~torch.isfinite(reference)).any()):
+        raise InvalidInputError(f"the reference of '{name}' is non-finite where the truth is not")

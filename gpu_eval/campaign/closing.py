@@ -1,0 +1,54 @@
+"""Cells that need not run: mutants that are fatal everywhere, own draws that are decided."""
+
+from collections.abc import Sequence
+
+from gpu_eval.devices.base import Outcome
+from suiteopt.matrix.schema import DECIDED_TOLERANCE, MEASURED_STATUSES, STATISTICS, ShapeScope
+
+FATAL_LIMIT = 2
+
+FAR_OFF = 5 * DECIDED_TOLERANCE
+"""What every statistic of the first own draw must exceed before the later draws are decided.
+
+``decided`` claims a kill at every tolerance up to 0.1 for *any* statistic that a query may name,
+those against fp64 included, without running. All of them are required to clear 0.1 five times
+over. Most are maxima, which one lucky element could carry; `TRUTH_RMS_ERROR` is among them, the
+root mean square over the whole output, so the fault must displace the bulk of the output by half
+the output's own size. The later draws are of the same distribution and shape, with thousands of
+elements each; a displacement of the bulk does not shrink fivefold from one such draw to the next.
+A mutant that any statistic sees only faintly is run on every draw.
+"""
+
+
+class FatalRecord:
+    """On which inputs a mutant was fatal, by the scope of their shapes.
+
+    Two fatal inputs close a mutant, but a crash at an odd shape (one row, a prime length) says
+    nothing of the contract's: fatal inputs of ``other`` scope close only inputs of that scope.
+    """
+
+    def __init__(self) -> None:
+        self._strong = 0
+        self._other = 0
+
+    def add(self, scope: str) -> None:
+        """Count a fatal input."""
+        if scope == ShapeScope.OTHER:
+            self._other += 1
+        else:
+            self._strong += 1
+
+    def closes(self, scope: str) -> bool:
+        """Tell whether an input of this scope need not run any more."""
+        if self._strong >= FATAL_LIMIT:
+            return True
+        return scope == ShapeScope.OTHER and self._other >= FATAL_LIMIT
+
+
+def far_off(outcomes: Sequence[Outcome]) -> bool:
+    """Tell whether every statistic of every repeat exceeds `FAR_OFF`."""
+    return all(
+        outcome.status in MEASURED_STATUSES
+        and all(outcome.statistics[statistic] > FAR_OFF for statistic in STATISTICS)
+        for outcome in outcomes
+    )

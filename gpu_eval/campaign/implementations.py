@@ -1,0 +1,117 @@
+"""Every implementation of a problem: substrates, controls, nulls and mutants."""
+
+from dataclasses import dataclass, replace
+
+from gpu_eval.devices.base import KernelSource
+from gpu_eval.mutation.catalogue import faults, is_locked
+from gpu_eval.mutation.fault import Fault
+from gpu_eval.problems.definition import Control, Problem, Substrate
+from gpu_eval.problems.loader import kernel_source
+from gpu_eval.problems.nulls import NULLS
+from gpu_eval.problems.plan import LaunchPlan
+from suiteopt.matrix.schema import Kind
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A row of the matrix, before anything is compiled.
+
+    Attributes
+    ----------
+    id : str
+    kind : Kind
+    name : str
+        Of the substrate, control or null; of a mutant its rule.
+    substrate : str
+        Id of the implementation that was edited, or of itself; empty for torch callables.
+    source : KernelSource or None
+        What is compiled; a launch fault has the source of its substrate. None: torch callable.
+    plan : LaunchPlan or None
+    fault : Fault or None
+        Of a mutant.
+    control : Control or None
+        Of a control.
+    locked : bool
+        Its rule is set aside.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    substrate: str = ""
+    source: KernelSource | None = None
+    plan: LaunchPlan | None = None
+    fault: Fault | None = None
+    control: Control | None = None
+    locked: bool = False
+
+    @property
+    def is_launch_fault(self) -> bool:
+        """Whether the edit is one of the launch plan."""
+        return self.fault is not None and self.fault.plan is not None
+
+
+def implementations(problem: Problem) -> tuple[Implementation, ...]:
+    """List the implementations of a problem; the same corpus gives the same list."""
+    substrates = [_substrate(problem, substrate) for substrate in problem.substrates]
+    controls = [_control(problem, control) for control in problem.controls]
+    nulls = [
+        Implementation(f"{problem.id}:null:{null.name}", Kind.NULL, null.name) for null in NULLS
+    ]
+    mutants = [
+        mutant
+        for substrate, implementation in zip(problem.substrates, substrates, strict=True)
+        for mutant in _mutants(problem, substrate, implementation)
+    ]
+    return (*substrates, *controls, *nulls, *mutants)
+
+
+def _substrate(problem: Problem, substrate: Substrate) -> Implementation:
+    name = f"{problem.id}:substrate:{substrate.name}"
+    source = replace(kernel_source(problem, substrate), id=name)
+    return Implementation(
+        name, Kind.SUBSTRATE, substrate.name, substrate=name, source=source, plan=substrate.plan
+    )
+
+
+def _control(problem: Problem, control: Control) -> Implementation:
+    name = f"{problem.id}:control:{control.name}"
+    if control.substrate is None:
+        return Implementation(name, Kind.CONTROL, control.name, control=control)
+    source = kernel_source(problem, control.substrate)
+    source = replace(source, id=name, flags=(*source.flags, *control.flags))
+    return Implementation(
+        name,
+        Kind.CONTROL,
+        control.name,
+        substrate=name,
+        source=source,
+        plan=control.substrate.plan,
+        control=control,
+    )
+
+
+def _mutants(
+    problem: Problem, substrate: Substrate, original: Implementation
+) -> list[Implementation]:
+    source = original.source
+    assert source is not None
+    result = []
+    for fault in faults(problem.id, substrate.name, source.files, substrate.plan):
+        if fault.plan is None:
+            edited = replace(source, id=fault.id, files=fault.apply(source.files))
+        else:
+            edited = source
+        result.append(
+            Implementation(
+                fault.id,
+                Kind.MUTANT,
+                fault.rule,
+                substrate=original.id,
+                source=edited,
+                plan=fault.plan or substrate.plan,
+                fault=fault,
+                locked=is_locked(fault.rule),
+            )
+        )
+    return result

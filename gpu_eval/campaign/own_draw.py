@@ -1,0 +1,122 @@
+"""The benchmark's own draw, made as its harness makes it: torch's CPU generator and its seeds."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from gpu_eval.problems.definition import OwnDraw, Problem, Structure, TensorSpec
+from gpu_eval.problems.expressions import evaluate
+from gpu_eval.problems.tensors import shape_of
+from suiteopt.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+INITIAL_SEED = 42
+"""KernelBench seeds both models' parameters with this number."""
+
+TRIAL_SEEDS = (734796314, 576165995, 2197670066, 839703249, 2584932063)
+"""What ``torch.randint(0, 2**32 - 1, (1,))`` gives for five trials after seed 42."""
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's CPU generator for a while and leave it as it was found."""
+    import torch
+
+    state = torch.get_rng_state()
+    try:
+        # Not torch.manual_seed, which would seed every GPU's generator too.
+        torch.default_generator.manual_seed(seed)
+        with torch.device("cpu"):
+            yield
+    finally:
+        torch.set_rng_state(state)
+
+
+def own_draw(problem: Problem, values: Mapping[str, int], seed: int) -> "dict[str, Tensor]":
+    """Draw all inputs in their order, as ``get_inputs()`` does right after the seed is set.
+
+    Parameters
+    ----------
+    problem : Problem
+    values : mapping of str to int
+        Sizes as `gpu_eval.problems.tensors.dimensions` gives them.
+    seed : int
+        One of `TRIAL_SEEDS`, or any other.
+
+    Returns
+    -------
+    dict of str to Tensor
+        On the CPU, each in the dtype of its spec, contiguous.
+    """
+    with seeded(seed):
+        return {spec.name: _draw(spec, values) for spec in problem.inputs}
+
+
+def initial_parameters(problem: Problem, values: Mapping[str, int]) -> "dict[str, Tensor]":
+    """Initialise the parameters as the benchmark does, under seed 42; float32, on the CPU.
+
+    Raises
+    ------
+    UserError
+        If the problem has parameters and no initialisation, or that gives other tensors than
+        the definition names.
+    """
+    import torch
+
+    if not problem.parameters:
+        return {}
+    if problem.initialise is None:
+        raise UserError(
+            f"problem {problem.id} has parameters and no 'initialise'; give it a function that "
+            "draws them as the benchmark's model does"
+        )
+    shapes = {spec.name: shape_of(spec, values) for spec in problem.parameters}
+    with seeded(INITIAL_SEED), torch.no_grad():
+        drawn = dict(problem.initialise(shapes))
+    found = {name: tuple(tensor.shape) for name, tensor in drawn.items()}
+    if found != shapes:
+        raise UserError(
+            f"problem {problem.id}: 'initialise' gives {found}, and the definition wants {shapes}"
+        )
+    return {name: drawn[name].detach().to(torch.float32).contiguous() for name in shapes}
+
+
+def is_scalable(spec: TensorSpec) -> bool:
+    """Whether multiplying a tensor by a number keeps its contract."""
+    discrete = {Structure.SIGNS, Structure.MASK, Structure.CLASS_IDS, Structure.PROBABILITY_ROWS}
+    return spec.structure not in discrete and spec.dtype.startswith(("float", "bfloat"))
+
+
+def _draw(spec: TensorSpec, values: Mapping[str, int]) -> "Tensor":
+    import torch
+
+    shape = shape_of(spec, values)
+    if spec.structure is Structure.CLASS_IDS or spec.own_draw is OwnDraw.CLASS_IDS:
+        drawn = torch.randint(0, evaluate(spec.classes, values), shape)
+    elif spec.structure is Structure.MASK:
+        drawn = torch.randint(0, 2, shape).bool()
+    elif spec.structure is Structure.SIGNS:
+        drawn = torch.randint(0, 2, shape).float() * 2 - 1
+    else:
+        draw = torch.randn if spec.own_draw is OwnDraw.NORMAL else torch.rand
+        drawn = _structured(draw(shape), spec.structure).contiguous()
+    return drawn.to(getattr(torch, spec.dtype))
+
+
+def _structured(drawn: "Tensor", structure: Structure) -> "Tensor":
+    """Give a draw its structure in the ways in which the benchmark's problems do."""
+    match structure:
+        case Structure.SYMMETRIC:
+            return (drawn + drawn.transpose(-2, -1)) / 2
+        case Structure.LOWER_TRIANGULAR:
+            return drawn.tril()
+        case Structure.UPPER_TRIANGULAR:
+            return drawn.triu()
+        case Structure.DIAGONAL:
+            return drawn.tril().triu()
+        case Structure.PROBABILITY_ROWS:
+            return drawn.softmax(dim=-1)
+        case _:
+            return drawn

@@ -1,0 +1,240 @@
+"""Everything that a campaign will do, decided before anything runs."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpu_eval.campaign.implementations import Implementation, implementations
+from gpu_eval.campaign.pool import candidate_pool
+from gpu_eval.campaign.pool_input import OWN, PoolInput, pool_hash
+from gpu_eval.campaign.replay import suite_pools
+from gpu_eval.campaign.settings import Settings
+from gpu_eval.campaign.shapes import PROFILES, Profile
+from gpu_eval.campaign.witness_pool import witness_pool
+from gpu_eval.problems import expressions
+from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.loader import Corpus, load_corpus
+from gpu_eval.problems.tensors import dimensions, shape_of
+from gpu_eval.problems.validate import validate
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Role, ShapeScope
+
+REPEATED_INPUTS = 4
+
+
+@dataclass(frozen=True)
+class ProblemPlan:
+    """What is run for one problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    candidates, witnesses : tuple of PoolInput
+        The frozen pools (candidates include the own draws).
+    order : tuple of PoolInput
+        Both pools in the order in which they run: the cheapest first, later own draws last.
+    own : str
+        Id of the first own draw; empty in a replay without one.
+    repeated : frozenset of str
+        Inputs that are run under every schedule.
+    implementations : tuple of Implementation
+        Substrates, controls, nulls, mutants, in the order of the matrix's table.
+    """
+
+    problem: Problem
+    candidates: tuple[PoolInput, ...]
+    witnesses: tuple[PoolInput, ...]
+    order: tuple[PoolInput, ...]
+    own: str
+    repeated: frozenset[str]
+    implementations: tuple[Implementation, ...]
+
+    @property
+    def id(self) -> str:
+        """The problem's id."""
+        return self.problem.id
+
+    @property
+    def inputs(self) -> tuple[PoolInput, ...]:
+        """All inputs in the order of the matrix's table."""
+        return self.candidates + self.witnesses
+
+    @property
+    def shapes(self) -> tuple[Mapping[str, int], ...]:
+        """The different shapes in use."""
+        different = {json.dumps(dict(i.shape), sort_keys=True): i.shape for i in self.order}
+        return tuple(different.values())
+
+
+@dataclass(frozen=True)
+class CampaignPlan:
+    """What is run, and the hashes that say on what."""
+
+    profile: str
+    problems: tuple[ProblemPlan, ...]
+    corpus_hash: str
+    pool_hash: str
+    witness_hash: str
+
+    def frozen(self) -> dict[str, Any]:
+        """Return what is written down before anything runs; a resumed campaign must agree."""
+        return {
+            "witness_hash": self.witness_hash,
+            "pool_hash": self.pool_hash,
+            "corpus_hash": self.corpus_hash,
+            "inputs": {p.id: [i.id for i in p.inputs] for p in self.problems},
+        }
+
+
+def find_profile(name: str) -> Profile:
+    """Return a profile by name.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    if name not in PROFILES:
+        raise UserError(f"there is no profile '{name}'; choose one of {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+def choose_problems(corpus: Corpus, settings: Settings, profile: Profile) -> list[Problem]:
+    """Return the problems that a campaign is about, in the order of their ids.
+
+    Those named; otherwise those of the given corpora; otherwise those of the profile.
+
+    Raises
+    ------
+    UserError
+        If one is unknown, or none is left.
+    """
+    known = corpus.problems
+    wanted: Sequence[str] = settings.problems or profile.problems or tuple(known)
+    if settings.corpora and not settings.problems:
+        own = [Path(directory) for directory in settings.corpora]
+        wanted = tuple(load_corpus(own, built_in=False).problems)
+    for name in wanted:
+        corpus.problem(name)
+    return [problem for name, problem in known.items() if name in set(wanted)]
+
+
+def build_plan(settings: Settings) -> CampaignPlan:
+    """Load and check the corpus, make and hash the pools, and list every implementation.
+
+    The witness pool is made first and from its own seeds: nothing that is chosen later can have
+    looked at it.
+
+    Raises
+    ------
+    UserError
+        If a problem definition is wrong or a name is unknown.
+    """
+    profile = find_profile(settings.profile)
+    corpus = load_corpus([Path(directory) for directory in settings.corpora])
+    if settings.suite:
+        pools = suite_pools(settings.suite, corpus)
+        chosen = [corpus.problems[name] for name in pools]
+    else:
+        pools = {}
+        chosen = choose_problems(corpus, settings, profile)
+    for problem in chosen:
+        validate(problem)
+    witnesses = {p.id: () if settings.suite else witness_pool(p, profile) for p in chosen}
+    witness_hash = pool_hash([i for pool in witnesses.values() for i in pool])
+    candidates = {p.id: pools.get(p.id) or candidate_pool(p, profile) for p in chosen}
+    candidate_hash = pool_hash([i for pool in candidates.values() for i in pool])
+    return CampaignPlan(
+        profile=settings.profile,
+        problems=tuple(_plan_problem(p, candidates[p.id], witnesses[p.id]) for p in chosen),
+        corpus_hash=Corpus({p.id: p for p in chosen}).hash(),
+        pool_hash=candidate_hash,
+        witness_hash=witness_hash,
+    )
+
+
+def _plan_problem(
+    problem: Problem, candidates: tuple[PoolInput, ...], witnesses: tuple[PoolInput, ...]
+) -> ProblemPlan:
+    inputs = candidates + witnesses
+    _check_unique(problem.id, "input", (i.id for i in inputs))
+    listed = implementations(problem)
+    _check_unique(problem.id, "implementation", (i.id for i in listed))
+    order = run_order(problem, inputs)
+    return ProblemPlan(
+        problem=problem,
+        candidates=candidates,
+        witnesses=witnesses,
+        order=order,
+        own=first_own_draw(candidates),
+        repeated=repeated_inputs(order),
+        implementations=listed,
+    )
+
+
+def run_order(problem: Problem, inputs: Sequence[PoolInput]) -> tuple[PoolInput, ...]:
+    """Order inputs by cost, so that a fatal mutant is closed on the cheapest; own draws last."""
+    position = {pool_input.id: index for index, pool_input in enumerate(inputs)}
+    return tuple(
+        sorted(inputs, key=lambda i: (i.role == Role.OWN, cost(problem, i), position[i.id]))
+    )
+
+
+def cost(problem: Problem, pool_input: PoolInput) -> int:
+    """Return an input's cost in elements moved plus terms summed, by its shape alone."""
+    sizes = dimensions(problem, pool_input.shape)
+    length = expressions.evaluate(problem.reduction_length, sizes)
+    outputs = sum(_elements(shape_of(spec, sizes)) for spec in problem.outputs)
+    others = sum(
+        _elements(shape_of(spec, sizes)) for spec in (*problem.inputs, *problem.parameters)
+    )
+    return others + outputs + outputs * length
+
+
+def first_own_draw(candidates: Sequence[PoolInput]) -> str:
+    """Return the id of the benchmark's first own draw, which is a candidate; or nothing."""
+    for pool_input in candidates:
+        if pool_input.role == Role.CANDIDATE and pool_input.kind == OWN:
+            return pool_input.id
+    return ""
+
+
+def repeated_inputs(order: Sequence[PoolInput]) -> frozenset[str]:
+    """Choose the inputs that are run under every schedule: the first four kinds that differ.
+
+    Shapes of the contract or the profile come before odd ones, on which one thread may do all
+    the work and no race can show.
+    """
+    candidates = [i for i in order if i.role == Role.CANDIDATE]
+    candidates.sort(key=lambda i: i.scope == ShapeScope.OTHER)
+    chosen: dict[str, str] = {}
+    for pool_input in candidates:
+        chosen.setdefault(pool_input.kind, pool_input.id)
+    return frozenset(list(chosen.values())[:REPEATED_INPUTS])
+
+
+def hash_files(files: Mapping[str, str], extra: str = "") -> str:
+    """Return the SHA-256 of some source files and a further text."""
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{len(files[name])}\0{files[name]}\0".encode())
+    digest.update(extra.encode())
+    return digest.hexdigest()
+
+
+def _elements(shape: Sequence[int]) -> int:
+    product = 1
+    for size in shape:
+        product *= size
+    return product
+
+
+def _check_unique(problem: str, what: str, ids: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in ids:
+        if name in seen:
+            raise UserError(f"{problem}: the {what} id '{name}' is there twice; rename one of them")
+        seen.add(name)

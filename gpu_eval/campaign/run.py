@@ -1,0 +1,227 @@
+"""A campaign from its settings to its matrix; started, or resumed wherever it was killed."""
+
+import contextlib
+import json
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from gpu_eval.campaign.assemble import assemble, tool_version
+from gpu_eval.campaign.journal import Journal
+from gpu_eval.campaign.layout import Layout
+from gpu_eval.campaign.lock import locked
+from gpu_eval.campaign.plan import CampaignPlan, build_plan
+from gpu_eval.campaign.progress import Reporter
+from gpu_eval.campaign.schedule import Schedule
+from gpu_eval.campaign.settings import Settings
+from gpu_eval.campaign.supervisor import Supervisor
+from gpu_eval.devices.base import Device
+from suiteopt.errors import UserError
+from suiteopt.matrix.files import write_atomic
+from suiteopt.matrix.header import read_header
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a campaign came to: its directory, its wall-clock time, whether it had been done."""
+
+    path: Path
+    seconds: float
+    already: bool = False
+
+
+class InterruptedCampaignError(UserError):
+    """Ctrl-C or SIGTERM: everything that is done is kept."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(f"interrupted; nothing is lost, go on with 'gpu-eval resume {root}'")
+
+
+def start(root: Path, settings: Settings, device: Device, reporter: Reporter) -> Finished:
+    """Run a campaign in a new or empty directory.
+
+    Raises
+    ------
+    UserError
+        If the directory holds anything, or the campaign cannot be done.
+    """
+    layout = Layout(root)
+    _refuse_occupied(layout)
+    # The plan comes first: a wrong problem definition leaves no directory behind.
+    reporter.stage("planning")
+    began = time.monotonic()
+    plan = build_plan(settings)
+    layout.work.mkdir(parents=True, exist_ok=True)
+    with locked(layout.lock):
+        _refuse_occupied(layout)
+        _freeze(layout, plan)
+        write_atomic(layout.settings, settings.to_json().encode())
+        return _work(layout, settings, plan, device, reporter, began)
+
+
+def resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
+    """Go on with a campaign that was interrupted or killed.
+
+    Parameters
+    ----------
+    root : Path
+    device : Device or None
+        None: the one that the campaign was started with.
+    reporter : Reporter
+
+    Raises
+    ------
+    UserError
+        If there is no campaign, or the corpus is no longer what it was.
+    """
+    layout = Layout(root)
+    if not layout.started:
+        if layout.header.exists():
+            meta = read_header(root)
+            if meta.complete:
+                return Finished(root, meta.seconds, already=True)
+            raise UserError(
+                f"{root} holds an incomplete matrix but not what its campaign left; "
+                "run it again into an empty directory"
+            )
+        raise UserError(f"{root} holds no campaign; start one with 'gpu-eval run --output {root}'")
+    with locked(layout.lock):
+        began = time.monotonic()
+        settings = Settings.from_json(layout.settings.read_text("utf-8"), layout.settings)
+        reporter.stage("planning")
+        plan = build_plan(settings)
+        _check_frozen(layout, plan)
+        return _work(layout, settings, plan, device or open_for(settings), reporter, began)
+
+
+def open_for(settings: Settings) -> Device:
+    """Return the device that a campaign was started with."""
+    from gpu_eval.devices.registry import open_device
+
+    return open_device(settings.device)
+
+
+def _work(
+    layout: Layout,
+    settings: Settings,
+    plan: CampaignPlan,
+    device: Device,
+    reporter: Reporter,
+    began: float,
+) -> Finished:
+    journal = Journal(layout.journal, layout.shards)
+    started = datetime.fromtimestamp(layout.settings.stat().st_mtime, UTC)
+    description = json.dumps(device.describe(), sort_keys=True)
+    try:
+        with _terminated_like_interrupted():
+            schedule = Schedule(plan, settings, journal, layout.shards, description)
+
+            def report(done: int, note: str) -> None:
+                if note:
+                    reporter.note(note)
+                if done >= 0:
+                    reporter.cells(done, schedule.cells)
+
+            supervisor = Supervisor(
+                schedule, journal, layout, device, settings.corpora, settings.jobs, report
+            )
+            reporter.stage("measuring")
+            try:
+                supervisor.run()
+            finally:
+                with contextlib.suppress(OSError):
+                    journal.sitting(time.monotonic() - began)
+            reporter.stage("writing the matrix")
+            assemble(layout.root, plan, settings, schedule, journal, layout.shards, device, started)
+    except KeyboardInterrupt:
+        raise InterruptedCampaignError(layout.root) from None
+    except UserError as error:
+        if isinstance(error.__cause__, OSError) and "gpu-eval resume" not in str(error):
+            raise UserError(
+                f"{error}; go on with 'gpu-eval resume {layout.root}'"
+            ) from error.__cause__
+        raise
+    except OSError as error:
+        where = error.filename or layout.root
+        raise UserError(
+            f"{where}: {error.strerror}; make room or correct the cause, nothing is lost: go on "
+            f"with 'gpu-eval resume {layout.root}'"
+        ) from error
+    # The header says that the matrix is whole; what led to it is no longer needed. Without its
+    # settings a half-removed directory is not taken for a campaign.
+    layout.settings.unlink()
+    shutil.rmtree(layout.work, ignore_errors=True)
+    return Finished(layout.root, journal.seconds)
+
+
+def _freeze(layout: Layout, plan: CampaignPlan) -> None:
+    frozen = {**plan.frozen(), "version": tool_version()}
+    write_atomic(layout.frozen, (json.dumps(frozen, indent=2) + "\n").encode())
+
+
+def _check_frozen(layout: Layout, plan: CampaignPlan) -> None:
+    try:
+        frozen: dict[str, Any] = json.loads(layout.frozen.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{layout.frozen} is missing or damaged; start again in an empty directory"
+        ) from error
+    now = plan.frozen()
+    for key, what in (
+        ("corpus_hash", "corpus"),
+        ("witness_hash", "witness pool"),
+        ("pool_hash", "input pool"),
+    ):
+        if frozen.get(key) != now[key]:
+            raise UserError(
+                f"the {what} is no longer the one that the campaign in {layout.root} was started "
+                "with; put it back, or start again in an empty directory"
+            )
+
+
+def _refuse_occupied(layout: Layout) -> None:
+    if layout.started:
+        raise UserError(
+            f"{layout.root} already holds a campaign; go on with 'gpu-eval resume {layout.root}' "
+            "or choose another --output"
+        )
+    if layout.header.exists():
+        raise UserError(
+            f"{layout.root} already holds a matrix; choose another --output or remove it"
+        )
+    if layout.root.exists() and not layout.root.is_dir():
+        raise UserError(f"{layout.root} is a file; choose a directory for --output")
+    others = (
+        []
+        if not layout.root.exists()
+        else [p.name for p in layout.root.iterdir() if p != layout.work]
+    )
+    if others:
+        raise UserError(
+            f"{layout.root} is not empty (it holds {sorted(others)[0]}); choose another --output"
+        )
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM end a campaign the way Ctrl-C does."""
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        old = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: the caller looks after signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, old)

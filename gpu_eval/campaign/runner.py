@@ -1,0 +1,236 @@
+"""Runs a block of implementations on a problem's inputs, inside a worker."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpu_eval.campaign import base_facts
+from gpu_eval.campaign.beacon import Beacon
+from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared
+from gpu_eval.campaign.cells import CellTable
+from gpu_eval.campaign.closing import FatalRecord, far_off
+from gpu_eval.campaign.pool_input import PoolInput
+from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
+from gpu_eval.devices.base import Device, Outcome, Session
+from gpu_eval.problems.definition import Problem, Tensors
+from gpu_eval.problems.nulls import NULLS
+from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
+from gpu_eval.problems.tensors import dimensions
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Role, Status
+
+DEADLINE_FACTOR = 20.0
+"""A run may take this many times its substrate's own time (or the floor, if that is more)."""
+
+TORCH_DEADLINE = 60.0
+"""Seconds after which a torch callable counts as hanging; only the supervisor looks at it."""
+
+
+class OrphanedError(Exception):
+    """The supervisor is gone; there is nobody to work for."""
+
+
+@dataclass
+class BlockResult:
+    """What a task gave: the cells, the facts of a base task, and what stays outside the cells."""
+
+    table: CellTable
+    facts: dict[str, InputFacts]
+    messages: dict[str, str] = field(default_factory=dict)
+    divergent: set[str] = field(default_factory=set)
+
+
+class Runner:
+    """Owns the session of one worker and runs tasks of one problem at a time.
+
+    Parameters
+    ----------
+    device : Device
+    problem : Problem
+    beacon : Beacon
+        Told of every cell before it runs.
+    """
+
+    def __init__(self, device: Device, problem: Problem, beacon: Beacon) -> None:
+        self._device = device
+        self._problem = problem
+        self._beacon = beacon
+        self._factory = CaseFactory(problem, device.torch_device)
+        self._session: Session | None = None
+        self._parent = os.getppid()
+        self._plans: dict[tuple[int, str], ResolvedPlan] = {}
+        self._controls = {control.name: control for control in problem.controls}
+        self._nulls = {null.name: null for null in NULLS}
+        self._previous: Tensors | None = None
+
+    def close(self) -> None:
+        """Give the device back."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def run(self, task: CellTask) -> BlockResult:
+        """Run a task; the inputs are the outer loop, so that each is bound once.
+
+        Raises
+        ------
+        OrphanedError
+            If the supervisor died in the meantime.
+        UserError
+            If the device is not to be had.
+        """
+        self._plans.clear()
+        self._previous = None
+        result = BlockResult(CellTable(), {})
+        known = {(v.subject, v.input): v for v in task.verdicts}
+        fatal = {subject.id: FatalRecord() for subject in task.subjects}
+        decided: set[str] = set()
+        base = base_facts.BaseObserver(self._problem, self._factory) if not task.facts else None
+        if task.probe is not None:
+            self._probe(task)
+        for column, pool_input in enumerate(task.inputs):
+            if os.getppid() != self._parent:
+                raise OrphanedError
+            prepared, reason = self._prepare(task, pool_input)
+            if prepared is None:
+                for row in range(len(task.subjects)):
+                    result.table.mark(row, column, Status.INVALID)
+                self._beacon.end(len(task.subjects))
+                if base is not None:
+                    result.facts[pool_input.id] = base_facts.invalid(reason)
+                continue
+            deadline = self._deadline(task, pool_input)
+            if base is not None:
+                base.begin(pool_input, prepared, self._open().judge(prepared.case.reference))
+            for row, subject in enumerate(task.subjects):
+                if fatal[subject.id].closes(pool_input.scope):
+                    result.table.mark(row, column, Status.CLOSED)
+                    self._beacon.end()
+                    continue
+                if pool_input.role == Role.OWN and subject.id in decided:
+                    result.table.mark(row, column, Status.DECIDED)
+                    self._beacon.end()
+                    continue
+                verdict = known.get((subject.id, pool_input.id))
+                if verdict is not None:
+                    outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
+                else:
+                    self._beacon.begin(row, column, deadline)
+                    twice = pool_input.id in task.repeated
+                    outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
+                status = result.table.add(row, column, outcomes)
+                self._beacon.end()
+                if status in EXCEPTION_STATUSES:
+                    fatal[subject.id].add(pool_input.scope)
+                    result.messages.setdefault(subject.id, outcomes[0].message[:500])
+                elif pool_input.id == task.own and far_off(outcomes):
+                    decided.add(subject.id)
+                if any(o.divergent for o in outcomes):
+                    result.divergent.add(subject.id)
+                if base is not None:
+                    base.observe(subject, outcomes)
+            if base is not None:
+                result.facts[pool_input.id] = base.facts()
+            # What a caching allocator would hand the next call: the right answer to this one.
+            self._previous = prepared.case.reference
+        return result
+
+    def _prepare(self, task: CellTask, pool_input: PoolInput) -> tuple[Prepared | None, str]:
+        if task.facts is not None and not task.facts[pool_input.id].valid:
+            return None, ""
+        try:
+            prepared = self._factory.get(pool_input)
+        except InvalidInputError as error:
+            return None, str(error)
+        self._open().bind(prepared.case)
+        return prepared, ""
+
+    def _deadline(self, task: CellTask, pool_input: PoolInput) -> float:
+        if task.facts is None:
+            # Nothing is known yet of this input; substrates are verified code.
+            return max(TORCH_DEADLINE, task.deadline_floor)
+        return max(task.deadline_floor, DEADLINE_FACTOR * task.facts[pool_input.id].seconds)
+
+    def _probe(self, task: CellTask) -> None:
+        assert task.probe is not None
+        ids = [subject.id for subject in task.subjects]
+        row = ids.index(task.probe[0])
+        column = [pool_input.id for pool_input in task.inputs].index(task.probe[1])
+        pool_input = task.inputs[column]
+        prepared, _ = self._prepare(task, pool_input)
+        if prepared is not None:
+            deadline = self._deadline(task, pool_input)
+            self._beacon.begin(row, column, deadline)
+            twice = pool_input.id in task.repeated
+            self._outcomes(task.subjects[row], pool_input, prepared, deadline, twice)
+            self._beacon.reset()
+
+    def _outcomes(
+        self,
+        subject: Subject,
+        pool_input: PoolInput,
+        prepared: Prepared,
+        deadline: float,
+        twice: bool,
+    ) -> list[Outcome]:
+        if subject.binary is None or subject.plan is None:
+            return [self._guarded(prepared, lambda: self._judge(subject, prepared))]
+        try:
+            plan = self._resolve(subject.plan, pool_input.shape)
+        except UserError as error:
+            # A wrapper whose launch arithmetic fails throws before any kernel runs.
+            return [Outcome(Status.LAUNCH_ERROR, message=str(error))]
+        outcomes: list[Outcome] = []
+        for repeat in range(2 if twice else 1):
+            outcome = self._guarded(prepared, self._launch(subject, plan, repeat, deadline))
+            outcomes.append(outcome)
+            if outcome.status in EXCEPTION_STATUSES:
+                break
+        return outcomes
+
+    def _launch(
+        self, subject: Subject, plan: ResolvedPlan, repeat: int, deadline: float
+    ) -> Callable[[], Outcome]:
+        binary = subject.binary
+        assert binary is not None
+        schedule = repeat % self._device.schedules
+        return lambda: self._open().run(binary, plan, schedule=schedule, deadline=deadline)
+
+    def _guarded(self, prepared: Prepared, action: Callable[[], Outcome]) -> Outcome:
+        """Run something that may break the session; a broken one is replaced."""
+        try:
+            return action()
+        except UserError:
+            raise
+        except Exception as error:
+            self.close()
+            self._open().bind(prepared.case)
+            message = " ".join(f"{type(error).__name__}: {error}".split())
+            return Outcome(Status.CRASH, message=message)
+
+    def _judge(self, subject: Subject, prepared: Prepared) -> Outcome:
+        """Run a torch control or a null mutant and compare what it gives."""
+        case = prepared.case
+        if subject.kind == Kind.NULL:
+            null = self._nulls[subject.name]
+            return self._open().judge(null.outputs(case.tensors, case.reference, self._previous))
+        import torch
+
+        run = self._controls[subject.name].run
+        assert run is not None
+        with torch.no_grad():
+            outputs = run(case.tensors)
+        return self._open().judge({name: o.contiguous() for name, o in outputs.items()})
+
+    def _resolve(self, plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan:
+        key = (id(plan), repr(sorted(shape.items())))
+        if key not in self._plans:
+            sizes: dict[str, Any] = dimensions(self._problem, shape)
+            self._plans[key] = plan.resolve(sizes, self._problem.scalars)
+        return self._plans[key]
+
+    def _open(self) -> Session:
+        if self._session is None:
+            self._session = self._device.open()
+        return self._session

@@ -1,0 +1,294 @@
+"""Which task comes next: a problem's compile tasks, its base task, then its blocks.
+
+Problems overlap: while the last unit of one compiles, the other workers go on with the next.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gpu_eval.campaign import results
+from gpu_eval.campaign.equivalence import Classified, classify
+from gpu_eval.campaign.implementations import Implementation
+from gpu_eval.campaign.journal import Journal
+from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
+from gpu_eval.campaign.settings import Settings
+from gpu_eval.campaign.tasks import (
+    CellTask,
+    CompileTask,
+    InputFacts,
+    Subject,
+    Task,
+    content_key,
+)
+from gpu_eval.devices.base import Binary, KernelSource
+from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan, render
+from gpu_eval.problems.tensors import dimensions
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Kind
+
+COMPILE_CHUNK = 48
+"""Sources in one compile task: about one unit of the host compiler."""
+
+
+@dataclass
+class ProblemState:
+    """How far a problem has come."""
+
+    plan: ProblemPlan
+    binaries: dict[str, Binary] = field(default_factory=dict)
+    compiling: int = 0
+    originals: str = ""
+    base: CellTask | None = None
+    facts: dict[str, InputFacts] | None = None
+    classified: tuple[Classified, ...] = ()
+    blocks: list[CellTask] = field(default_factory=list)
+    unfinished: int = 0
+
+    @property
+    def cells(self) -> int:
+        """Cells that the problem will have, as far as is known."""
+        inputs = len(self.plan.order)
+        if self.classified:
+            return inputs * sum(c.runs for c in self.classified)
+        return inputs * len(self.plan.implementations)
+
+
+class Schedule:
+    """Hands out tasks and takes in their results, until every problem is done.
+
+    Parameters
+    ----------
+    plan : CampaignPlan
+    settings : Settings
+    journal : Journal
+    shards : Path
+        Where result files lie.
+    device : str
+        A text that says which device and options: part of every key.
+    """
+
+    def __init__(
+        self, plan: CampaignPlan, settings: Settings, journal: Journal, shards: Path, device: str
+    ) -> None:
+        self._settings = settings
+        self._journal = journal
+        self._shards = shards
+        self._common = {
+            "device": device,
+            "corpus": plan.corpus_hash,
+            "pool": plan.pool_hash,
+            "witness": plan.witness_hash,
+            "floor": settings.deadline_floor,
+        }
+        self.states = {p.id: ProblemState(p) for p in plan.problems}
+        self._ready: list[Task] = []
+        self._open = 0
+        self.done_cells = 0
+        for state in self.states.values():
+            self._start(state)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do or being done."""
+        return not self._ready and not self._open
+
+    @property
+    def cells(self) -> int:
+        """Cells of the whole campaign, as far as is known."""
+        return sum(state.cells for state in self.states.values())
+
+    def next(self) -> Task | None:
+        """Return a task to run, or None if all that is ready has been handed out.
+
+        Tasks whose results are there and undamaged are taken in without being run.
+        """
+        while self._ready:
+            task = self._ready.pop(0)
+            self._open += 1
+            if isinstance(task, CellTask) and self._journal.is_shattered(task.key):
+                self.shatter(task)
+            elif not (self._journal.intact(task.key) and self.complete(task)):
+                return self._with_verdicts(task)
+        return None
+
+    def again(self, task: Task) -> Task:
+        """Return a task that has to be run once more, with what is known of it now."""
+        return self._with_verdicts(task)
+
+    def complete(self, task: Task) -> bool:
+        """Take in the result of a task; False if it is damaged after all."""
+        state = self.states[task.problem]
+        if isinstance(task, CompileTask):
+            binaries = results.read_binaries(self._shards, task)
+            if binaries is None:
+                return False
+            state.binaries.update((binary.id, binary) for binary in binaries)
+            state.compiling -= 1
+            if task.key == state.originals:
+                self._plan_base(state)
+        else:
+            if task.facts is None:
+                state.facts = results.read_facts(self._shards, task)
+            self.done_cells += task.cells
+            state.unfinished -= 1
+        self._open -= 1
+        if not state.compiling and state.facts is not None and not state.classified:
+            self._plan_blocks(state)
+        return True
+
+    def shatter(self, task: CellTask) -> None:
+        """Replace a task that keeps killing workers by one task an implementation.
+
+        Each of them runs in a worker of its own, so that memory which one mutant corrupted
+        cannot take down another.
+        """
+        state = self.states[task.problem]
+        if task in state.blocks:
+            state.blocks.remove(task)
+        elif any(task.key == block.key for block in state.blocks):
+            state.blocks = [block for block in state.blocks if block.key != task.key]
+        self._open -= 1
+        state.unfinished -= 1
+        for subject in task.subjects:
+            self._add_block(state, (subject,), fresh=True)
+
+    def _with_verdicts(self, task: Task) -> Task:
+        if isinstance(task, CompileTask):
+            return task
+        return replace(task, verdicts=self._journal.verdicts(task.key))
+
+    def _start(self, state: ProblemState) -> None:
+        originals: list[KernelSource] = []
+        mutants: list[KernelSource] = []
+        for implementation in state.plan.implementations:
+            if implementation.source is None or implementation.is_launch_fault:
+                continue
+            is_mutant = implementation.kind == Kind.MUTANT
+            (mutants if is_mutant else originals).append(implementation.source)
+        chunks = [originals] if originals else []
+        chunks += [mutants[i : i + COMPILE_CHUNK] for i in range(0, len(mutants), COMPILE_CHUNK)]
+        for number, chunk in enumerate(chunks):
+            task = CompileTask(
+                self._key("compile", sources=[_describe(s) for s in chunk]),
+                state.plan.id,
+                tuple(chunk),
+            )
+            if number == 0:
+                state.originals = task.key
+            state.compiling += 1
+            self._ready.append(task)
+
+    def _plan_base(self, state: ProblemState) -> None:
+        for implementation in state.plan.implementations:
+            source = implementation.source
+            if source is not None and implementation.kind != Kind.MUTANT:
+                binary = state.binaries[source.id]
+                if binary.path is None:
+                    raise UserError(
+                        f"{implementation.kind} {implementation.id} does not compile: "
+                        f"{binary.error}; correct {source.main} and start again"
+                    )
+        subjects = tuple(
+            subject_of(i, state.binaries)
+            for i in state.plan.implementations
+            if i.kind != Kind.MUTANT
+        )
+        state.base = self._cell_task(state, subjects, None)
+        state.unfinished += 1
+        self._insert(state.base)
+
+    def _plan_blocks(self, state: ProblemState) -> None:
+        problem = state.plan.problem
+
+        def resolve(plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan:
+            return plan.resolve(dimensions(problem, shape), problem.scalars)
+
+        state.classified = classify(
+            state.plan.implementations, state.binaries, state.plan.shapes, resolve
+        )
+        subjects = [
+            subject_of(c.implementation, state.binaries)
+            for c in state.classified
+            if c.runs and c.implementation.kind == Kind.MUTANT
+        ]
+        size = self._settings.block
+        for start in range(0, len(subjects), size):
+            self._add_block(state, tuple(subjects[start : start + size]))
+
+    def _add_block(
+        self, state: ProblemState, subjects: tuple[Subject, ...], fresh: bool = False
+    ) -> None:
+        task = replace(self._cell_task(state, subjects, state.facts), fresh=fresh)
+        state.blocks.append(task)
+        state.unfinished += 1
+        self._insert(task)
+
+    def _insert(self, task: Task) -> None:
+        """Put a task before those of later problems."""
+        order = list(self.states)
+        rank = order.index(task.problem)
+        for position, other in enumerate(self._ready):
+            if order.index(other.problem) > rank:
+                self._ready.insert(position, task)
+                return
+        self._ready.append(task)
+
+    def _cell_task(
+        self,
+        state: ProblemState,
+        subjects: tuple[Subject, ...],
+        facts: dict[str, InputFacts] | None,
+    ) -> CellTask:
+        plan = state.plan
+        key = self._key(
+            "base" if facts is None else "block",
+            inputs=[i.id for i in plan.order],
+            repeated=sorted(plan.repeated),
+            subjects=[
+                (s.id, s.binary and s.binary.machine_code, s.plan and render(s.plan))
+                for s in subjects
+            ],
+            problem=plan.id,
+        )
+        return CellTask(
+            key=key,
+            problem=plan.id,
+            inputs=plan.order,
+            repeated=plan.repeated,
+            subjects=subjects,
+            facts=facts,
+            own=plan.own,
+            deadline_floor=self._settings.deadline_floor,
+        )
+
+    def _key(self, prefix: str, **content: object) -> str:
+        return content_key(prefix, {**self._common, **content})
+
+
+def subject_of(implementation: Implementation, binaries: Mapping[str, Binary]) -> Subject:
+    """Return what a worker needs to run an implementation."""
+    source = implementation.source
+    control = implementation.control
+    return Subject(
+        id=implementation.id,
+        kind=implementation.kind,
+        name=implementation.name,
+        binary=None if source is None else binaries[source.id],
+        plan=implementation.plan,
+        blind=control is not None and control.blind,
+    )
+
+
+def cell_tasks(state: ProblemState) -> Iterator[CellTask]:
+    """Yield the tasks whose cells make up a problem's part of the matrix."""
+    if state.base is not None:
+        yield state.base
+    yield from state.blocks
+
+
+def _describe(source: KernelSource) -> str:
+    return json.dumps(
+        [source.id, dict(source.files), source.main, source.kernels, source.flags], sort_keys=True
+    )

@@ -1,0 +1,68 @@
+"""What a campaign was asked to do: frozen, written before anything else, read on resume."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from suiteopt.errors import UserError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The whole request of a campaign.
+
+    Attributes
+    ----------
+    profile : str
+        Name of a profile (`gpu_eval.campaign.shapes.PROFILES`).
+    device : str
+        Name of the device as it was resolved (``cpu`` or ``cuda``, never ``auto``).
+    problems : tuple of str
+        Problem ids, in order; empty means all of the profile.
+    corpora : tuple of str
+        Further corpus directories.
+    jobs : int
+        Worker processes.
+    command : str
+        The command line, for the matrix's header.
+    suite : str
+        JSON text of a suite whose members take the place of the pools (a replay), or empty.
+    deadline_floor : float
+        Seconds that every run may take, whatever its substrate's own time.
+    block : int
+        Implementations in one shard.
+    """
+
+    profile: str
+    device: str
+    problems: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
+    jobs: int = 1
+    command: str = ""
+    suite: str = ""
+    deadline_floor: float = 1.0
+    block: int = 24
+
+    def to_json(self) -> str:
+        """Return the JSON text that `from_json` reads."""
+        return json.dumps(asdict(self), indent=2, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, path: Path) -> "Settings":
+        """Read settings back.
+
+        Raises
+        ------
+        UserError
+            If the text is no settings of this version.
+        """
+        try:
+            values = json.loads(text)
+            for name in ("problems", "corpora"):
+                values[name] = tuple(values[name])
+            return cls(**values)
+        except (ValueError, TypeError, KeyError) as error:
+            raise UserError(
+                f"{path} is damaged or comes from another version of gpu-eval; "
+                "start the campaign again in an empty directory"
+            ) from error

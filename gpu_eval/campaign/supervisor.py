@@ -1,0 +1,301 @@
+"""Keeps workers busy, sees them hang or die, finds the culprit and goes on."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from gpu_eval.campaign import worker as workers
+from gpu_eval.campaign.beacon import Beacon
+from gpu_eval.campaign.journal import Journal, Verdict
+from gpu_eval.campaign.layout import Layout
+from gpu_eval.campaign.schedule import Schedule
+from gpu_eval.campaign.tasks import CellTask, Task
+from gpu_eval.campaign.worker import Done, Failed, Ready, WorkerContext
+from gpu_eval.devices.base import Device
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Status
+
+POLL_SECONDS = 0.2
+
+HANG_FACTOR = 3.0
+HANG_SECONDS = 10.0
+"""A session ends overdue runs itself. A worker whose cell takes this many deadlines and these
+seconds on top cannot any more, and is killed."""
+
+DEATHS_OUTSIDE = 3
+"""Deaths of a task's workers outside any cell (out of memory, killed from outside) before the
+campaign gives up."""
+
+DEATHS_IDLE = 5
+
+UNEXPLAINED_DEATHS = 3
+"""Deaths at different cells of a block before its implementations are run in workers of their
+own: one of them corrupts memory and another pays for it."""
+
+
+class CampaignError(RuntimeError):
+    """A defect of this program, with the worker's traceback."""
+
+
+@dataclass
+class _Worker:
+    """A worker process as the supervisor sees it."""
+
+    process: BaseProcess
+    connection: Connection
+    beacon: Beacon
+    path: Path
+    task: Task | None = None
+    ready: bool = False
+    used: bool = False
+
+
+@dataclass
+class _Trouble:
+    """How often a task took its worker down, and where."""
+
+    suspects: dict[tuple[str, str], int]
+    unexplained: int = 0
+    outside: int = 0
+
+
+class Supervisor:
+    """Runs a schedule to its end on a number of worker processes.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    journal : Journal
+    layout : Layout
+    device : Device
+    corpora : tuple of str
+    jobs : int
+        Worker processes.
+    report : callable
+        Called about five times a second with the cells done, and with a note or an empty text.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        journal: Journal,
+        layout: Layout,
+        device: Device,
+        corpora: tuple[str, ...],
+        jobs: int,
+        report: Callable[[int, str], None],
+        hang_seconds: float = HANG_SECONDS,
+    ) -> None:
+        self._schedule = schedule
+        self._journal = journal
+        self._layout = layout
+        self._device = device
+        self._corpora = corpora
+        self._jobs = jobs
+        self._report = report
+        self._hang_seconds = hang_seconds
+        self._workers: list[_Worker] = []
+        self._again: list[Task] = []
+        self._trouble: dict[str, _Trouble] = {}
+        self._started = 0
+        self._idle_deaths = 0
+
+    def run(self) -> None:
+        """Work until every task is done.
+
+        Raises
+        ------
+        UserError
+            If a task cannot be done for a reason that the user can mend.
+        CampaignError
+            If a worker met a defect of this program.
+        KeyboardInterrupt
+            After every worker has been stopped; what is done is in the journal.
+        """
+        self._layout.beacons.mkdir(parents=True, exist_ok=True)
+        self._layout.shards.mkdir(parents=True, exist_ok=True)
+        try:
+            while True:
+                self._hand_out()
+                if self._schedule.finished and not self._busy():
+                    return
+                self._listen()
+                self._report(self._schedule.done_cells + self._cells_under_way(), "")
+        finally:
+            self._stop_all()
+
+    def _busy(self) -> list[_Worker]:
+        return [w for w in self._workers if w.task is not None]
+
+    def _hand_out(self) -> None:
+        while len(self._workers) < self._jobs:
+            self._start()
+        for worker in list(self._workers):
+            if not worker.ready or worker.task is not None:
+                continue
+            task = self._again.pop(0) if self._again else self._schedule.next()
+            if task is None:
+                return
+            if isinstance(task, CellTask) and task.fresh and worker.used:
+                self._again.insert(0, task)
+                self._stop(worker)
+                self._start()
+                continue
+            worker.task = task
+            worker.used = True
+            worker.beacon.reset()
+            # A worker that is gone shows at the next look at its pipe.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                worker.connection.send(task)
+
+    def _start(self) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        self._started += 1
+        path = self._layout.beacons / f"{os.getpid()}-{self._started}"
+        beacon = Beacon(path, create=True)
+        ours, theirs = context.Pipe()
+        process = context.Process(
+            target=workers.main,
+            args=(
+                theirs,
+                WorkerContext(self._device, self._corpora, self._layout.root, path),
+            ),
+            daemon=True,
+            name=f"gpu-eval-{self._started}",
+        )
+        # A worker must not see the Ctrl-C that is meant for the supervisor, not even while its
+        # interpreter starts: it inherits the blocked signal.
+        old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, old)
+        theirs.close()
+        worker = _Worker(process, ours, beacon, path)
+        self._workers.append(worker)
+        return worker
+
+    def _listen(self) -> None:
+        handles: dict[Any, _Worker] = {w.connection: w for w in self._workers}
+        handles |= {w.process.sentinel: w for w in self._workers}
+        heard = {id(handles[h]): handles[h] for h in wait(list(handles), POLL_SECONDS)}
+        for worker in heard.values():
+            self._hear(worker)
+        now = time.monotonic()
+        for worker in self._busy():
+            seen = worker.beacon.read()
+            limit = HANG_FACTOR * seen.deadline + self._hang_seconds
+            if seen.running and seen.started > 0 and now - seen.started > limit:
+                self._bury(worker, hung=True)
+
+    def _hear(self, worker: _Worker) -> None:
+        try:
+            if not worker.connection.poll():
+                if not worker.process.is_alive():
+                    self._bury(worker)
+                return
+            message = worker.connection.recv()
+        except (EOFError, OSError):
+            self._bury(worker)
+            return
+        task = worker.task
+        match message:
+            case Ready():
+                worker.ready = True
+            case Failed():
+                worker.task = None
+                self._fail(message)
+            case Done() if task is not None:
+                worker.task = None
+                self._journal.done(task.key, message.files)
+                self._trouble.pop(task.key, None)
+                if not self._schedule.complete(task):
+                    self._again.append(task)
+
+    def _fail(self, failure: Failed) -> None:
+        if failure.storage:
+            raise UserError(
+                f"{failure.sentence}; make room or correct the cause, nothing is lost: go on with "
+                f"'gpu-eval resume {self._layout.root}'"
+            )
+        if failure.sentence:
+            raise UserError(failure.sentence)
+        raise CampaignError(f"a worker failed; this is a defect:\n{failure.details}")
+
+    def _bury(self, worker: _Worker, hung: bool = False) -> None:
+        """Take in the death of a worker (or kill one that hangs), and decide what it means."""
+        task, seen = worker.task, worker.beacon.read()
+        self._stop(worker)
+        code = worker.process.exitcode
+        if task is None:
+            self._idle_deaths += 1
+            if self._idle_deaths >= DEATHS_IDLE:
+                raise UserError(
+                    f"worker processes end before they have begun (exit code {code}); what they "
+                    "wrote above says why"
+                )
+            return
+        trouble = self._trouble.setdefault(task.key, _Trouble({}))
+        if not isinstance(task, CellTask) or not seen.running:
+            trouble.outside += 1
+            if trouble.outside >= DEATHS_OUTSIDE:
+                raise UserError(
+                    f"a worker died {DEATHS_OUTSIDE} times (exit code {code}) at the task "
+                    f"{task.key} of {task.problem}, outside any kernel; look for lack of memory, "
+                    f"then go on with 'gpu-eval resume {self._layout.root}'"
+                )
+            self._again.append(self._schedule.again(task))
+            return
+        subject, cell_input = task.subjects[seen.subject], task.inputs[seen.input]
+        cell = (subject.id, cell_input.id)
+        message = "the run did not end" if hung else f"the process died with exit code {code}"
+        strikes = trouble.suspects[cell] = trouble.suspects.get(cell, 0) + 1
+        if strikes > 1 or task.fresh:
+            status = Status.TIMEOUT if hung else Status.CRASH
+            verdict = Verdict(subject.id, cell_input.id, str(status), message)
+            self._journal.verdict(task.key, verdict)
+            self._report(-1, f"{subject.id} on {cell_input.id}: {status}, {message}")
+            self._again.append(self._schedule.again(replace(task, probe=None)))
+            return
+        # The first death is only a suspicion: a mutant that ran earlier in the process may have
+        # corrupted its memory. The cell is run again, alone, in a fresh worker.
+        trouble.unexplained += 1
+        if trouble.unexplained > UNEXPLAINED_DEATHS and task.facts is not None:
+            self._journal.shatter(task.key)
+            self._schedule.shatter(task)
+            return
+        self._again.append(replace(self._schedule.again(task), probe=cell))
+
+    def _cells_under_way(self) -> int:
+        return sum(w.beacon.read().cells for w in self._busy())
+
+    def _stop(self, worker: _Worker) -> None:
+        _kill(worker.process)
+        worker.process.join()
+        worker.connection.close()
+        worker.beacon.close()
+        worker.path.unlink(missing_ok=True)
+        self._workers.remove(worker)
+
+    def _stop_all(self) -> None:
+        for worker in list(self._workers):
+            self._stop(worker)
+
+
+def _kill(process: BaseProcess) -> None:
+    pid = process.pid
+    if pid is None:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()

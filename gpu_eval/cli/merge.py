@@ -1,0 +1,25 @@
+"""``gpu-eval merge``: matrices of different problems into one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpu_eval.cli.output import Json, command_line, show
+
+
+def merge(
+    matrices: Annotated[list[Path], typer.Argument(help="Matrices of different problems.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory of the new matrix.")],
+    as_json: Json = False,
+) -> None:
+    """Put matrices of different problems together; what does not fit is refused."""
+    from gpu_eval.campaign.merge import merge_matrices
+
+    merged = merge_matrices(matrices, output, command_line())
+    problems = list(merged.problem_ids)
+    show(
+        as_json,
+        {"matrix": str(output), "id": merged.id, "matrices": len(matrices), "problems": problems},
+        f"{output} holds {len(problems)} problems of {len(matrices)} matrices",
+    )

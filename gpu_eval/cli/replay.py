@@ -1,0 +1,44 @@
+"""``gpu-eval replay``: run the members of a suite on every implementation again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpu_eval.cli.output import Corpora, DeviceName, Jobs, Json, absolute, command_line, cores
+from gpu_eval.cli.run import report
+
+
+def replay(
+    suite: Annotated[Path, typer.Argument(help="A suite, as 'suiteopt select -o' writes it.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory of the new matrix.")],
+    device: DeviceName = "auto",
+    corpus: Corpora = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a suite's members again: what 'suiteopt verify --replay' compares promises with.
+
+    Every substrate, control, null and mutant of the suite's problems runs on every member; the
+    result is a small matrix.
+    """
+    from gpu_eval.campaign.progress import reporter
+    from gpu_eval.campaign.run import start
+    from gpu_eval.campaign.settings import Settings
+    from gpu_eval.devices.registry import open_device
+    from suiteopt.suite import Suite
+
+    text = Suite.open(suite).to_json()
+    corpora = absolute(corpus)
+    opened = open_device(device)
+    settings = Settings(
+        profile="replay",
+        device=opened.name if opened.name in ("cpu", "cuda") else device,
+        corpora=corpora,
+        jobs=jobs or cores(),
+        command=command_line(),
+        suite=text,
+    )
+    with reporter() as progress:
+        finished = start(output, settings, opened, progress)
+    report(finished, as_json)

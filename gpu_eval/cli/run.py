@@ -1,0 +1,105 @@
+"""``gpu-eval run`` and ``gpu-eval resume``: measure a kill matrix."""
+
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gpu_eval.cli.output import (
+    Corpora,
+    DeviceName,
+    Jobs,
+    Json,
+    Problems,
+    absolute,
+    command_line,
+    cores,
+    show,
+    table,
+)
+
+if TYPE_CHECKING:
+    from gpu_eval.campaign.run import Finished
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the matrix.")]
+
+
+def run(
+    output: Output,
+    profile: Annotated[str, typer.Option("--profile", help="demo, quick or full.")] = "demo",
+    device: DeviceName = "auto",
+    problem: Problems = None,
+    corpus: Corpora = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a kill matrix: every fault of every problem on every input.
+
+    A campaign that is interrupted or killed goes on with 'gpu-eval resume'. With --corpus and
+    without --problem, only that corpus' problems are measured.
+    """
+    from gpu_eval.campaign.plan import find_profile
+    from gpu_eval.campaign.progress import reporter
+    from gpu_eval.campaign.run import start
+    from gpu_eval.campaign.settings import Settings
+    from gpu_eval.devices.registry import open_device
+
+    find_profile(profile)
+    corpora = absolute(corpus)
+    opened = open_device(device)
+    settings = Settings(
+        profile=profile,
+        device=opened.name if opened.name in ("cpu", "cuda") else device,
+        problems=tuple(problem or ()),
+        corpora=corpora,
+        jobs=jobs or cores(),
+        command=command_line(),
+    )
+    with reporter() as progress:
+        finished = start(output, settings, opened, progress)
+    report(finished, as_json)
+
+
+def resume(
+    directory: Annotated[Path, typer.Argument(help="Directory of the campaign.")],
+    as_json: Json = False,
+) -> None:
+    """Go on with a campaign that was interrupted or killed."""
+    from gpu_eval.campaign import run as campaign
+    from gpu_eval.campaign.progress import reporter
+
+    with reporter() as progress:
+        finished = campaign.resume(directory, None, progress)
+    report(finished, as_json)
+
+
+def report(finished: "Finished", as_json: bool) -> None:
+    """Say what a campaign came to."""
+    from suiteopt.matrix.store import Matrix
+    from suiteopt.matrix.summary import summarise
+
+    matrix = Matrix.open(finished.path)
+    summary = _plain(summarise(matrix))
+    answer = {
+        "matrix": str(finished.path),
+        "profile": matrix.meta.profile,
+        "label": matrix.meta.label,
+        **summary,
+        "seconds": finished.seconds,
+    }
+    lines = table(f"{finished.path} ({matrix.meta.label})", "what", "figure#")
+    for key, value in summary.items():
+        if isinstance(value, dict):
+            for name, figure in value.items():
+                lines.add_row(f"{key}: {name}", str(figure))
+        elif not isinstance(value, list):
+            lines.add_row(key, str(value))
+    lines.add_row("seconds", f"{finished.seconds:.1f}")
+    show(as_json, answer, lines)
+
+
+def _plain(summary: Any) -> dict[str, Any]:
+    if is_dataclass(summary) and not isinstance(summary, type):
+        return asdict(summary)
+    return dict(summary)

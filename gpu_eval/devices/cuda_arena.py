@@ -1,0 +1,97 @@
+"""One device allocation that holds every buffer of a run, each between guard zones.
+
+A zone is filled with a stated word; a small overrun reads that word and its writes are found by
+`Arena.zones`. Only a stray access beyond the whole arena is fatal, which costs a process.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ALIGNMENT = 256
+GUARD_BYTES = 1 << 20
+GUARD_WORD = 0x7FC0BEEF
+"""Content of the zones: a quiet NaN, so that an overrun that reads shows in the output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A named stretch of the arena: device address and size in bytes."""
+
+    name: str
+    address: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A stretch between buffers: device address and size in 4-byte words."""
+
+    address: int
+    words: int
+
+
+class Arena:
+    """Lays buffers out in one allocation; grows it when a layout needs more.
+
+    Parameters
+    ----------
+    driver : module
+        ``pycuda.driver``, with a current context.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self._allocation: Any = None
+        self._capacity = 0
+        self._layout: tuple[tuple[str, int], ...] = ()
+        self.buffers: dict[str, Buffer] = {}
+        self.zones: tuple[Zone, ...] = ()
+
+    def lay_out(self, sizes: Mapping[str, int]) -> bool:
+        """Place buffers of the given sizes (bytes); return whether anything moved.
+
+        Sizes are multiples of 4. After a move every buffer holds the guard word.
+        """
+        layout = tuple(sizes.items())
+        if layout == self._layout:
+            return False
+        offset = GUARD_BYTES
+        places: list[tuple[str, int, int]] = []
+        for name, nbytes in layout:
+            places.append((name, offset, nbytes))
+            end = offset + nbytes + GUARD_BYTES
+            offset = -(-end // ALIGNMENT) * ALIGNMENT
+        self._reserve(offset)
+        base = int(self._allocation)
+        self.buffers = {name: Buffer(name, base + at, size) for name, at, size in places}
+        zones: list[Zone] = []
+        start = 0
+        for _, at, size in places:
+            zones.append(Zone(base + start, (at - start) // 4))
+            start = at + size
+        zones.append(Zone(base + start, (offset - start) // 4))
+        self.zones = tuple(zones)
+        self._driver.memset_d32(base, GUARD_WORD, offset // 4)
+        self._layout = layout
+        return True
+
+    def restore_zones(self) -> None:
+        """Fill every zone with the guard word again."""
+        for zone in self.zones:
+            self._driver.memset_d32(zone.address, GUARD_WORD, zone.words)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        if self._allocation is not None:
+            self._allocation.free()
+        self._allocation = None
+        self._capacity = 0
+        self._layout = ()
+
+    def _reserve(self, nbytes: int) -> None:
+        if nbytes <= self._capacity:
+            return
+        self.free()
+        self._allocation = self._driver.mem_alloc(nbytes)
+        self._capacity = nbytes

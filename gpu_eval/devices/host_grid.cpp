@@ -1,0 +1,438 @@
+#include "host_grid.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "host_context.h"
+
+namespace hostgpu {
+namespace {
+
+// A thread that never blocks costs a loop iteration of the fiber that runs it. One that blocks keeps
+// that fiber's stack, and the next thread begins on another.
+//
+// The order is greedy: a warp runs until all its lanes have exited or wait at the block's barrier,
+// and only then the next warp begins. Stepping all warps together would hide removed barriers.
+struct Warp;
+
+struct Thread {
+    Index3 index;
+    unsigned lane;
+    Warp* warp;
+    Context context;
+    char* stack;
+    // Of the exchange it waits for:
+    unsigned kind, mask;
+    unsigned long long value, result;
+    int operand, width;
+};
+
+// Sets of lanes. A live lane is in exactly one of unstarted, ready, exchanging, waiting, done, or
+// it is the one that runs.
+struct Warp {
+    unsigned live, unstarted, ready, exchanging, waiting, done;
+    Thread* threads;
+};
+
+constexpr std::size_t STACK = 64 << 10;
+constexpr std::size_t PAGE = 4096;
+constexpr std::uint64_t SLACK = 16 << 10;  // around shared memory
+constexpr std::uint64_t REGION = (256 << 10) + 2 * SLACK;
+
+Thread threads[BLOCK_LIMIT];
+Warp warps[BLOCK_LIMIT / 32];
+unsigned thread_count, warp_count;
+Index3 shape;  // of the block that `threads` is laid out for
+
+const GridLaunch* launch;
+Thread* current;
+unsigned cursor;  // position in the order of warps
+unsigned arrived, exited, votes;
+unsigned last_arrived, last_votes;
+const void* barrier_site;
+bool diverged;
+GridEnd end;
+Context home;  // run_grid's own
+Index3* thread_index;
+
+std::vector<char*> stacks;
+char* stack_memory;
+char* static_region;   // STATIC_SHARED_LIMIT and SLACK, guarded
+char* dynamic_region;  // REGION, guarded; the array ends SLACK before its end
+char* dynamic_base;
+std::uint64_t dynamic_size = ~std::uint64_t{0};
+std::uint64_t static_used;
+unsigned long long launches;
+
+unsigned first_lane(unsigned set) {
+    return launch->reversed ? 31u - static_cast<unsigned>(__builtin_clz(set))
+                            : static_cast<unsigned>(__builtin_ctz(set));
+}
+Warp& warp_at(unsigned position) {
+    return warps[launch->reversed ? warp_count - 1 - position : position];
+}
+
+// The lane that PTX's shfl.sync reads from; the lane itself where the source is out of its segment.
+unsigned source_lane(const Thread& thread) {
+    int lane = static_cast<int>(thread.lane), operand = thread.operand & 31;
+    int segment = (32 - thread.width) & 31;
+    int first = lane & segment, last = first | (31 & ~segment), source = lane;
+    switch (thread.kind) {
+        case SHUFFLE_INDEX:
+            source = first | (operand & ~segment);
+            break;
+        case SHUFFLE_UP:
+            source = lane - operand;
+            if (source < first) source = lane;
+            break;
+        case SHUFFLE_DOWN:
+            source = lane + operand;
+            if (source > last) source = lane;
+            break;
+        case SHUFFLE_XOR:
+            source = lane ^ operand;
+            if (source > last) source = lane;
+            break;
+    }
+    return static_cast<unsigned>(source);
+}
+
+// Complete the exchange of the lanes in `mask` if all that have not exited wait for it together.
+bool release_exchange(Warp& warp, unsigned mask) {
+    unsigned alive = warp.live & ~warp.done, group = mask & alive;
+    if ((warp.exchanging & group) != group) return false;
+    unsigned long long values[32];
+    unsigned ballot = 0, kind = warp.threads[__builtin_ctz(group)].kind;
+    for (unsigned set = group; set; set &= set - 1) {
+        unsigned lane = static_cast<unsigned>(__builtin_ctz(set));
+        const Thread& thread = warp.threads[lane];
+        if ((thread.mask & alive) != group) return false;
+        if (thread.kind != kind) diverged = true;
+        values[lane] = thread.value;
+        ballot |= static_cast<unsigned>(thread.value & 1) << lane;
+    }
+    if (mask & warp.live & warp.done) diverged = true;
+    for (unsigned set = group; set; set &= set - 1) {
+        Thread& thread = warp.threads[__builtin_ctz(set)];
+        if (thread.kind == BALLOT) {
+            thread.result = ballot;
+        } else if (thread.kind != SYNC) {
+            // From a lane that takes no part hardware gives something unspecified: here, one's own.
+            unsigned source = source_lane(thread);
+            bool present = group >> source & 1;
+            if (!present) diverged = true;
+            thread.result = present ? values[source] : thread.value;
+        }
+    }
+    warp.exchanging &= ~group;
+    warp.ready |= group;
+    return true;
+}
+
+// Exited lanes are forgiven: an exchange that waited for them alone goes on.
+bool release_any(Warp& warp) {
+    for (unsigned set = warp.exchanging; set; set &= set - 1) {
+        if (release_exchange(warp, warp.threads[__builtin_ctz(set)].mask)) return true;
+    }
+    return false;
+}
+
+void release_barrier() {
+    if (exited) diverged = true;
+    last_arrived = arrived;
+    last_votes = votes;
+    arrived = votes = 0;
+    barrier_site = nullptr;
+    for (unsigned i = 0; i < warp_count; ++i) {
+        warps[i].ready = warps[i].waiting;
+        warps[i].waiting = 0;
+    }
+    cursor = 0;
+}
+
+// The thread to run next, or nullptr where the block is done or stuck.
+Thread* pick() {
+    for (;;) {
+        while (cursor < warp_count) {
+            Warp& warp = warp_at(cursor);
+            unsigned runnable = warp.ready | warp.unstarted;
+            if (runnable) return &warp.threads[first_lane(runnable)];
+            if (warp.exchanging && release_any(warp)) continue;
+            ++cursor;
+        }
+        if (arrived == 0 || arrived + exited != thread_count) break;
+        release_barrier();
+    }
+    end = exited == thread_count ? GridEnd::DONE : GridEnd::DEADLOCK;
+    return nullptr;
+}
+
+void fiber_main() { launch->entry(launch->arguments); }
+
+void become(Thread& next) {
+    current = &next;
+    *thread_index = next.index;
+}
+
+// Give a thread that has not begun a stack.
+void prepare_stack(Thread& next, char* stack) {
+    next.warp->unstarted &= ~(1u << next.lane);
+    next.stack = stack;
+    // Stacks of equal alignment would share a few cache sets: stagger their tops.
+    std::size_t colour = static_cast<std::size_t>((stack - stack_memory) / static_cast<long>(STACK));
+    char* top = stack + STACK - 512 - colour % 12 * 256;
+    context_make(next.context, top, static_cast<std::size_t>(top - stack) - PAGE, fiber_main);
+}
+
+char* take_stack() {
+    char* stack = stacks.back();
+    stacks.pop_back();
+    return stack;
+}
+
+// Suspend the running thread and run the next.
+void suspend() {
+    Thread& self = *current;
+    Thread* next = pick();
+    if (!next) context_jump(home);
+    become(*next);
+    if (next == &self) {
+        self.warp->ready &= ~(1u << self.lane);
+        return;
+    }
+    if (next->warp->unstarted >> next->lane & 1) {
+        prepare_stack(*next, take_stack());
+    } else {
+        next->warp->ready &= ~(1u << next->lane);
+    }
+    context_switch(self.context, next->context);
+}
+
+// The interface of a unit.
+
+__attribute__((noinline)) int barrier(unsigned vote, int predicate) {
+    const void* site = __builtin_return_address(0);
+    if (!barrier_site) barrier_site = site;
+    if (site != barrier_site) diverged = true;
+    current->warp->waiting |= 1u << current->lane;
+    ++arrived;
+    if (predicate) ++votes;
+    suspend();
+    switch (vote) {
+        case VOTE_COUNT:
+            return static_cast<int>(last_votes);
+        case VOTE_AND:
+            return last_votes == last_arrived;
+        case VOTE_OR:
+            return last_votes != 0;
+        default:
+            return 0;
+    }
+}
+
+unsigned long long exchange(unsigned kind, unsigned mask, unsigned long long value, int operand,
+                            int width) {
+    Thread& self = *current;
+    Warp& warp = *self.warp;
+    unsigned bit = 1u << self.lane;
+    if (!(mask & bit)) {  // undefined in CUDA
+        diverged = true;
+        mask |= bit;
+    }
+    self.kind = kind;
+    self.mask = mask;
+    self.value = value;
+    self.operand = operand;
+    self.width = width;
+    warp.exchanging |= bit;
+    if (!(warp.live & ~warp.done & mask & ~warp.exchanging)) release_exchange(warp, mask);
+    suspend();
+    return self.result;
+}
+
+unsigned active_mask() {
+    const Warp& warp = *current->warp;
+    return warp.live & ~warp.done & ~warp.waiting;
+}
+
+unsigned lane() { return current->lane; }
+
+void next_thread() {
+    Thread& self = *current;
+    self.warp->done |= 1u << self.lane;
+    ++exited;
+    Thread* next = pick();
+    if (!next) context_jump(home);
+    become(*next);
+    if (next->warp->unstarted >> next->lane & 1) {
+        next->warp->unstarted &= ~(1u << next->lane);
+        next->stack = self.stack;
+        return;
+    }
+    next->warp->ready &= ~(1u << next->lane);
+    stacks.push_back(self.stack);  // nothing else runs before the jump below
+    context_jump(next->context);
+}
+
+// Variables lie in the order in which a launch first meets them, each at its natural alignment.
+void* allocate_shared(SharedSlot* slot, unsigned long long bytes, unsigned long long align) {
+    std::uint64_t place = (static_used + align - 1) / align * align;
+    if (place + bytes > STATIC_SHARED_LIMIT || place + bytes + launch->shared > SHARED_LIMIT) {
+        end = GridEnd::SHARED_TOO_LARGE;
+        context_jump(home);
+    }
+    static_used = place + bytes;
+    slot->launch = launch->unit->launch;
+    slot->address = static_region + place;
+    return slot->address;
+}
+
+void lay_out(const Index3& block) {
+    if (block.x == shape.x && block.y == shape.y && block.z == shape.z) return;
+    shape = block;
+    thread_count = block.x * block.y * block.z;
+    warp_count = (thread_count + 31) / 32;
+    unsigned linear = 0;
+    for (unsigned z = 0; z < block.z; ++z) {
+        for (unsigned y = 0; y < block.y; ++y) {
+            for (unsigned x = 0; x < block.x; ++x, ++linear) {
+                threads[linear].index = {x, y, z};
+                threads[linear].lane = linear % 32;
+                threads[linear].warp = &warps[linear / 32];
+            }
+        }
+    }
+    for (unsigned i = 0; i < warp_count; ++i) {
+        unsigned lanes = std::min(32u, thread_count - 32 * i);
+        warps[i].live = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
+        warps[i].threads = &threads[32 * i];
+    }
+}
+
+// Only the array and its slack are mapped, so that nothing outlasts a launch unseen.
+void place_dynamic(std::uint64_t size) {
+    if (size == dynamic_size) return;
+    dynamic_size = size;
+    char* region_end = dynamic_region + REGION;
+    dynamic_base = region_end - SLACK - (size + 127) / 128 * 128;
+    char* open = dynamic_region + (dynamic_base - SLACK - dynamic_region) / static_cast<long>(PAGE) *
+                                      static_cast<long>(PAGE);
+    mprotect(dynamic_region, static_cast<std::size_t>(open - dynamic_region), PROT_NONE);
+    mprotect(open, static_cast<std::size_t>(region_end - open), PROT_READ | PROT_WRITE);
+}
+
+void begin_block() {
+    // All bits set: a NaN as a float, -1 as an integer.
+    if (static_used) std::memset(static_region, 0xFF, static_used + 1024);
+    if (dynamic_size) std::memset(dynamic_base - 1024, 0xFF, dynamic_size + 2048);
+    for (unsigned i = 0; i < warp_count; ++i) {
+        Warp& warp = warps[i];
+        warp.unstarted = warp.live;
+        warp.ready = warp.exchanging = warp.waiting = warp.done = 0;
+    }
+    cursor = arrived = exited = votes = 0;
+    barrier_site = nullptr;
+    end = GridEnd::ABANDONED;
+}
+
+void refill_stacks() {
+    stacks.clear();
+    for (std::size_t i = BLOCK_LIMIT; i-- > 0;) stacks.push_back(stack_memory + i * STACK);
+}
+
+char* reserve(std::size_t bytes) {
+    void* memory =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("cannot reserve address space");
+    return static_cast<char*>(memory);
+}
+
+}  // namespace
+
+void grid_setup() {
+    if (stack_memory) return;
+    constexpr std::size_t margin = 1 << 20;
+    char* memory = reserve(BLOCK_LIMIT * STACK);
+    for (std::size_t i = 0; i < BLOCK_LIMIT; ++i) {
+        mprotect(memory + i * STACK + PAGE, STACK - PAGE, PROT_READ | PROT_WRITE);
+    }
+    static_region = reserve(STATIC_SHARED_LIMIT + SLACK + 2 * margin) + margin;
+    mprotect(static_region, STATIC_SHARED_LIMIT + SLACK, PROT_READ | PROT_WRITE);
+    dynamic_region = reserve(REGION + 2 * margin) + margin;
+    stacks.reserve(BLOCK_LIMIT);
+    stack_memory = memory;
+}
+
+void grid_attach(Unit& unit) {
+    unit.barrier = barrier;
+    unit.exchange = exchange;
+    unit.active_mask = active_mask;
+    unit.lane = lane;
+    unit.next_thread = next_thread;
+    unit.allocate_shared = allocate_shared;
+}
+
+GridEnd run_grid(const GridLaunch& request, bool& divergent) {
+    launch = &request;
+    Unit& unit = *request.unit;
+    thread_index = unit.thread_index;
+    lay_out(request.block);
+    place_dynamic(request.shared);
+    std::memset(static_region, 0xFF, STATIC_SHARED_LIMIT + SLACK);
+    std::memset(dynamic_base - SLACK, 0xFF,
+                static_cast<std::size_t>(dynamic_region + REGION - dynamic_base) + SLACK);
+    unit.launch = ++launches;
+    unit.dynamic_shared = dynamic_base;
+    *unit.block_size = request.block;
+    *unit.grid_size = request.grid;
+    static_used = 0;
+    diverged = false;
+    refill_stacks();
+
+    const Index3& grid = request.grid;
+    std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+        std::uint64_t linear = request.reversed ? blocks - 1 - i : i;
+        *unit.block_index = {static_cast<unsigned>(linear % grid.x),
+                             static_cast<unsigned>(linear / grid.x % grid.y),
+                             static_cast<unsigned>(linear / grid.x / grid.y)};
+        begin_block();
+        Thread& first = *pick();
+        become(first);
+        prepare_stack(first, take_stack());
+        context_switch(home, first.context);
+        if (end != GridEnd::DONE) {
+            divergent = divergent || diverged;
+            return end;
+        }
+        stacks.push_back(current->stack);
+    }
+    divergent = divergent || diverged;
+    return GridEnd::DONE;
+}
+
+void abandon_grid() {
+    end = GridEnd::ABANDONED;
+    context_jump(home);
+}
+
+const char* describe_private(const char* address) {
+    if (address >= stack_memory && address < stack_memory + BLOCK_LIMIT * STACK) {
+        return "the thread's stack";
+    }
+    constexpr std::ptrdiff_t margin = 1 << 20;
+    if (address >= static_region - margin &&
+        address < static_region + STATIC_SHARED_LIMIT + SLACK + margin) {
+        return "static shared memory";
+    }
+    if (address >= dynamic_region - margin && address < dynamic_region + REGION + margin) {
+        return "dynamic shared memory";
+    }
+    return nullptr;
+}
+
+}  // namespace hostgpu

@@ -1,0 +1,267 @@
+"""Launch plans as rules see them: every expression with its place in the rendered text."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from gpu_eval.problems import plan as plans
+from gpu_eval.problems.plan import (
+    Argument,
+    ArgumentType,
+    Launch,
+    LaunchPlan,
+    Repeat,
+    Step,
+    When,
+    Workspace,
+)
+
+Path = tuple[tuple[str, int], ...]
+"""Where a step stands: (``steps`` or ``otherwise``, index) from the outermost step inwards."""
+
+
+class Field(StrEnum):
+    """An expression of a launch that a fault may edit."""
+
+    GRID = "grid"
+    BLOCK = "block"
+    SHARED = "shared"
+    ARGUMENT = "argument"
+
+
+@dataclass(frozen=True)
+class PlanEdit:
+    """One edit of a plan: a span of its rendered text, the text after, and the plan after."""
+
+    start: int
+    end: int
+    after: str
+    plan: LaunchPlan
+
+
+@dataclass(frozen=True)
+class PlanContext:
+    """A plan with what launch rules need to know of its problem.
+
+    Attributes
+    ----------
+    plan : LaunchPlan
+    text : str
+        The plan as `gpu_eval.problems.plan.render` gives it, which spans refer to.
+    shapes : mapping of str to tuple of str
+        Shapes, as expressions, of the problem's inputs and parameters and of workspaces.
+    dimensions : tuple of str
+        Names of the problem's dimensions, in order.
+    """
+
+    plan: LaunchPlan
+    text: str
+    shapes: Mapping[str, tuple[str, ...]]
+    dimensions: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        plan: LaunchPlan,
+        shapes: Mapping[str, tuple[str, ...]] | None = None,
+        dimensions: tuple[str, ...] = (),
+    ) -> "PlanContext":
+        """Return the context of a plan."""
+        known = dict(shapes or {}) | {w.name: (w.elements,) for w in plan.workspaces}
+        return cls(plan, plans.render(plan), known, dimensions)
+
+    def launches(self) -> Iterator["LaunchSite"]:
+        """Yield every launch of the plan in the order of the rendered text."""
+        for path, step, line in self.steps():
+            if isinstance(step, Launch):
+                yield LaunchSite(self, path, step, line)
+
+    def steps(self) -> Iterator[tuple[Path, Step, int]]:
+        """Yield every step with its path and the index of its line in the rendered text."""
+        yield from _walk(self.plan.steps, (), "steps", len(self.plan.workspaces))
+
+    def line_start(self, line: int) -> int:
+        """Return the offset at which a line of the rendered text begins."""
+        lines = self.text.splitlines(keepends=True)
+        return len("".join(lines[:line]).encode())
+
+    def line_text(self, line: int) -> str:
+        """Return a line of the rendered text without its line end."""
+        return self.text.splitlines()[line]
+
+    def replace_workspace(self, index: int, workspace: Workspace) -> PlanEdit:
+        """Return the edit that replaces a workspace."""
+        spaces = list(self.plan.workspaces)
+        spaces[index] = workspace
+        edited = replace(self.plan, workspaces=tuple(spaces))
+        start = self.line_start(index)
+        return PlanEdit(
+            start,
+            start + len(self.line_text(index).encode()),
+            plans.render(edited).splitlines()[index],
+            edited,
+        )
+
+    def replace_lines(self, path: Path, line: int, steps: tuple[Step, ...]) -> PlanEdit:
+        """Return the edit that replaces a whole step (all its lines) by others."""
+        edited = replace_step(self.plan, path, steps)
+        before, after = self.text.splitlines(keepends=True), plans.render(edited).splitlines(True)
+        removed = step_lines(_step_at(self.plan, path))
+        added = len(after) - len(before) + removed
+        start = self.line_start(line)
+        end = start + len("".join(before[line : line + removed]).encode())
+        return PlanEdit(start, end, "".join(after[line : line + added]), edited)
+
+
+@dataclass(frozen=True)
+class LaunchSite:
+    """One launch of a plan and where it stands in the rendered text."""
+
+    context: PlanContext
+    path: Path
+    launch: Launch
+    line: int
+
+    def set(self, field: Field, index: int, text: str) -> PlanEdit:
+        """Return the edit that replaces one expression (an argument keeps its type)."""
+        spans = self._spans()
+        start, end = spans[field, index]
+        return PlanEdit(start, end, text, self._with(field, {index: text}))
+
+    def set_all(self, field: Field, texts: Mapping[int, str]) -> PlanEdit:
+        """Return the edit that replaces several expressions of one field; one span covers them."""
+        edited = self._with(field, texts)
+        spans = self._spans()
+        indices = sorted(texts)
+        start, end = spans[field, indices[0]][0], spans[field, indices[-1]][1]
+        before = self.context.text.encode()
+        after = plans.render(edited).encode()
+        return PlanEdit(start, end, after[start : end + len(after) - len(before)].decode(), edited)
+
+    def remove(self) -> PlanEdit:
+        """Return the edit that leaves the launch out."""
+        return self.context.replace_lines(self.path, self.line, ())
+
+    def _with(self, field: Field, texts: Mapping[int, str]) -> LaunchPlan:
+        launch = self.launch
+        match field:
+            case Field.GRID | Field.BLOCK:
+                old = launch.grid if field is Field.GRID else launch.block
+                new = tuple(texts.get(i, text) for i, text in enumerate(old))
+                three = (new[0], new[1], new[2])
+                launch = (
+                    replace(launch, grid=three)
+                    if field is Field.GRID
+                    else replace(launch, block=three)
+                )
+            case Field.SHARED:
+                launch = replace(launch, shared=texts[0])
+            case Field.ARGUMENT:
+                new_arguments = tuple(
+                    Argument(a.type, texts.get(i, a.value)) for i, a in enumerate(launch.arguments)
+                )
+                launch = replace(launch, arguments=new_arguments)
+        return replace_step(self.context.plan, self.path, (launch,))
+
+    def _spans(self) -> dict[tuple[Field, int], tuple[int, int]]:
+        """Return the byte span of every expression; follows the format of ``plan.render``."""
+        line = self.context.line_text(self.line)
+        position = self.context.line_start(self.line) + len(line) - len(line.lstrip(" "))
+        spans: dict[tuple[Field, int], tuple[int, int]] = {}
+
+        def take(prefix: str, text: str, key: tuple[Field, int] | None) -> None:
+            nonlocal position
+            position += len(prefix.encode())
+            if key is not None:
+                spans[key] = (position, position + len(text.encode()))
+            position += len(text.encode())
+
+        take(self.launch.kernel, "<<<(", None)
+        for field, texts in ((Field.GRID, self.launch.grid), (Field.BLOCK, self.launch.block)):
+            for index, text in enumerate(texts):
+                take(", " if index else "", text, (field, index))
+            take("), (" if field is Field.GRID else "), ", "", None)
+        take("", self.launch.shared, (Field.SHARED, 0))
+        take(">>>(", "", None)
+        for index, argument in enumerate(self.launch.arguments):
+            prefix = (", " if index else "") + argument.type.value + " "
+            take(prefix, argument.value, (Field.ARGUMENT, index))
+        return spans
+
+
+def integer_arguments(launch: Launch) -> list[tuple[int, Argument]]:
+    """Return the integer arguments of a launch with their positions."""
+    wanted = (ArgumentType.INT32, ArgumentType.INT64)
+    return [(i, a) for i, a in enumerate(launch.arguments) if a.type in wanted]
+
+
+def pointer_arguments(launch: Launch) -> list[tuple[int, Argument]]:
+    """Return the pointer arguments of a launch with their positions."""
+    return [(i, a) for i, a in enumerate(launch.arguments) if a.type is ArgumentType.POINTER]
+
+
+def replace_step(plan: LaunchPlan, path: Path, steps: tuple[Step, ...]) -> LaunchPlan:
+    """Return a plan in which the step at a path is replaced by others (or none)."""
+    return replace(plan, steps=_replaced(plan.steps, [i for _, i in path], path, steps))
+
+
+def _replaced(
+    steps: tuple[Step, ...], indices: list[int], path: Path, new: tuple[Step, ...]
+) -> tuple[Step, ...]:
+    index = indices[0]
+    if len(path) == 1:
+        return steps[:index] + new + steps[index + 1 :]
+    outer = steps[index]
+    branch = path[1][0]
+    match outer:
+        case When() if branch == "otherwise":
+            inner = _replaced(outer.otherwise, indices[1:], path[1:], new)
+            changed: Step = replace(outer, otherwise=inner)
+        case When() | Repeat():
+            changed = replace(outer, steps=_replaced(outer.steps, indices[1:], path[1:], new))
+        case _:
+            raise AssertionError("a launch has no steps inside")
+    return steps[:index] + (changed,) + steps[index + 1 :]
+
+
+def _step_at(plan: LaunchPlan, path: Path) -> Step:
+    steps = plan.steps
+    for position, (_, index) in enumerate(path):
+        step = steps[index]
+        if position + 1 == len(path):
+            return step
+        if isinstance(step, When) and path[position + 1][0] == "otherwise":
+            steps = step.otherwise
+        elif not isinstance(step, Launch):
+            steps = step.steps
+    raise AssertionError("a path names at least one step")
+
+
+def step_lines(step: Step) -> int:
+    """Return how many lines a step takes in the rendered text."""
+    match step:
+        case Launch():
+            return 1
+        case When():
+            extra = 1 + sum(map(step_lines, step.otherwise)) if step.otherwise else 0
+            return 1 + sum(map(step_lines, step.steps)) + extra
+        case Repeat():
+            return 1 + sum(map(step_lines, step.steps))
+
+
+def _walk(
+    steps: tuple[Step, ...], path: Path, branch: str, line: int
+) -> Iterator[tuple[Path, Step, int]]:
+    for index, step in enumerate(steps):
+        here = (*path, (branch, index))
+        yield here, step, line
+        match step:
+            case When():
+                yield from _walk(step.steps, here, "steps", line + 1)
+                below = line + 2 + sum(map(step_lines, step.steps))
+                yield from _walk(step.otherwise, here, "otherwise", below)
+            case Repeat():
+                yield from _walk(step.steps, here, "steps", line + 1)
+            case Launch():
+                pass
+        line += step_lines(step)

@@ -1,0 +1,244 @@
+"""Indexing faults of threads and blocks, of shared tiles and of decoded coordinates."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from gpu_eval.mutation.kinds import Space
+from gpu_eval.mutation.rule import Rule
+from gpu_eval.mutation.rules.patterns import (
+    bare,
+    binaries,
+    calls,
+    field,
+    index_of,
+    is_written,
+    number,
+    sides,
+    subscripts,
+)
+from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from suiteopt.matrix.schema import Family
+
+
+class _Builtin(Rule):
+    """Replaces a coordinate of a launch by another one."""
+
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in source.nodes("field_expression"):
+            changed = self.other(source.text(node))
+            if changed is not None:
+                yield source.edit(node, changed)
+
+    def other(self, text: str) -> str | None:
+        raise NotImplementedError
+
+
+class _AxisSwapped(_Builtin):
+    """Confuses the x and y of a builtin."""
+
+    builtin: str
+
+    def other(self, text: str) -> str | None:
+        axes = {f"{self.builtin}.x": "y", f"{self.builtin}.y": "x", f"{self.builtin}.z": "y"}
+        return f"{self.builtin}.{axes[text]}" if text in axes else None
+
+
+class ThreadAxisSwapped(_AxisSwapped):
+    """Confuses ``threadIdx.x`` and ``threadIdx.y``."""
+
+    name = "thread-axis-swapped"
+    builtin = "threadIdx"
+
+
+class BlockAxisSwapped(_AxisSwapped):
+    """Confuses ``blockIdx.x`` and ``blockIdx.y``."""
+
+    name = "block-axis-swapped"
+    builtin = "blockIdx"
+
+
+class BlockDimToGridDim(_Builtin):
+    """Takes the number of blocks for the number of threads: ``blockDim`` becomes ``gridDim``."""
+
+    name = "block-dim-to-grid-dim"
+
+    def other(self, text: str) -> str | None:
+        return text.replace("blockDim", "gridDim") if text.startswith("blockDim.") else None
+
+
+class GridDimToBlockDim(_Builtin):
+    """Takes the number of threads for the number of blocks: ``gridDim`` becomes ``blockDim``."""
+
+    name = "grid-dim-to-block-dim"
+
+    def other(self, text: str) -> str | None:
+        return text.replace("gridDim", "blockDim") if text.startswith("gridDim.") else None
+
+
+class SharedIndexPlusOne(Rule):
+    """Reads the neighbour in shared memory: the last index of a read is one too large."""
+
+    name = "shared-index-plus-one"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node, index in subscripts(source, Space.SHARED):
+            if source.is_float(node) and not is_written(source, node):
+                yield source.swap(node, {index: f"{source.text(index)} + 1"})
+
+
+class SharedStorePlusOne(Rule):
+    """Writes the neighbour in shared memory: the last index of a write is one too large."""
+
+    name = "shared-store-plus-one"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node, index in subscripts(source, Space.SHARED):
+            if source.is_float(node) and is_written(source, node):
+                yield source.swap(node, {index: f"{source.text(index)} + 1"})
+
+
+class SubscriptTransposed(Rule):
+    """Transposes a tile: ``a[i][j]`` becomes ``a[j][i]``."""
+
+    name = "subscript-transposed"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in source.nodes("subscript_expression"):
+            inner = field(node, "argument")
+            if inner.type != "subscript_expression":
+                continue
+            second, first = index_of(node), index_of(inner)
+            if first is None or second is None or source.text(first) == source.text(second):
+                continue
+            yield source.swap(node, {first: source.text(second), second: source.text(first)})
+
+
+class PartnerHalfOffset(Rule):
+    """Adds the wrong partner in a tree reduction: ``s[t + o]`` becomes ``s[t + o / 2]``."""
+
+    name = "partner-half-offset"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node, index in subscripts(source, Space.SHARED):
+            inner = bare(index)
+            if inner.type != "binary_expression" or operator(inner) not in ("+", "^"):
+                continue
+            for side in sides(inner):
+                if _halves(source, side):
+                    yield source.swap(node, {side: f"{source.text(side)} / 2"})
+
+
+def _halves(source: SourceContext, node: Node) -> bool:
+    """Return whether a name is the halving offset of a loop around it."""
+    for loop in source.loops(node):
+        update = loop.child_by_field_name("update")
+        if update is not None and operator(update) in (">>=", "/="):
+            return source.text(sides(update)[0]) == source.text(node)
+    return False
+
+
+class WarpSizeHalved(Rule):
+    """Takes a warp for 16 threads: ``/ 32``, ``% 32``, ``& 31``, ``>> 5`` and ``warpSize``."""
+
+    name = "warp-size-halved"
+    family = Family.INDEXING
+    _halves = {("/", 32.0): "16", ("%", 32.0): "16", ("&", 31.0): "15", (">>", 5.0): "4"}
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in binaries(source, "/", "%", "&", ">>"):
+            left, right = sides(node)
+            value = number(source, right)
+            half = self._halves.get((operator(node), -1.0 if value is None else value))
+            if half is None and _is_warp_size(source, right) and operator(node) in ("/", "%"):
+                half = f"({source.text(right)} / 2)"
+            if half is not None and source.is_integer(left):
+                yield source.swap(node, {right: half})
+
+
+def _is_warp_size(source: SourceContext, node: Node) -> bool:
+    if node.type != "identifier":
+        return False
+    if source.text(node) == "warpSize":
+        return True
+    declared = source.lookup(node)
+    value = declared.value if declared is not None and declared.space is Space.CONSTANT else None
+    return value is not None and number(source, value) == 32
+
+
+class ShuffleOffsetWrong(Rule):
+    """Exchanges with the wrong lane: the offset of a shuffle is halved, a fixed lane shifted."""
+
+    name = "shuffle-offset-wrong"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in calls(source, "__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync"):
+            offset = arguments(node)[2]
+            yield source.swap(node, {offset: f"{source.wrapped(offset)} / 2"})
+        for node in calls(source, "__shfl_sync"):
+            lane = arguments(node)[2]
+            yield source.swap(node, {lane: f"{source.wrapped(lane)} + 1"})
+
+
+class ShuffleWidthHalved(Rule):
+    """Exchanges inside half a warp only: the width of a shuffle becomes 16."""
+
+    name = "shuffle-width-halved"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in source.nodes("call_expression"):
+            if call_name(node).startswith("__shfl") and len(arguments(node)) >= 3:
+                given = [source.text(a) for a in arguments(node)]
+                width = f"{given[3]} / 2" if len(given) == 4 else "16"
+                yield source.edit(node, f"{call_name(node)}({', '.join(given[:3])}, {width})")
+
+
+class ShuffleDirectionWrong(Rule):
+    """Exchanges in the wrong direction: down becomes up, up and xor become down."""
+
+    name = "shuffle-direction-wrong"
+    family = Family.INDEXING
+    _other = {
+        "__shfl_down_sync": "__shfl_up_sync",
+        "__shfl_up_sync": "__shfl_down_sync",
+        "__shfl_xor_sync": "__shfl_down_sync",
+    }
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in calls(source, *self._other):
+            yield source.swap(node, {field(node, "function"): self._other[call_name(node)]})
+
+
+class DivisionModuloSwapped(Rule):
+    """Decodes a flat index wrongly: ``i / w`` and ``i % w`` are confused."""
+
+    name = "division-modulo-swapped"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in binaries(source, "/", "%"):
+            left, right = sides(node)
+            if source.is_integer(left) and source.is_integer(right) and _decodes(source, node):
+                other = "%" if operator(node) == "/" else "/"
+                yield source.swap(node, {field(node, "operator"): other})
+
+
+def _decodes(source: SourceContext, node: Node) -> bool:
+    """Return whether a division takes an index apart: not one that counts tiles or halves."""
+    top = bare(sides(node)[0])
+    if number(source, top) is not None:
+        return False
+    if top.type == "identifier":
+        declared = source.lookup(top)
+        return declared is None or declared.space is not Space.PARAMETER
+    return top.type == "field_expression" or (
+        top.type == "binary_expression" and operator(top) in ("/", "%", "*")
+    )

@@ -1,0 +1,311 @@
+"""Shapes of code that several rules look for: comparisons, accumulations, stores, loops."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from gpu_eval.mutation.kinds import Kind, Space
+from gpu_eval.mutation.parser import walk
+from gpu_eval.mutation.sites import SourceContext, arguments, call_name, operator
+
+FMA = frozenset({"fmaf", "fma", "__fmaf_rn"})
+EXPONENTIALS = frozenset({"expf", "exp", "__expf", "exp2f"})
+ROOTS = frozenset({"sqrtf", "sqrt", "rsqrtf", "rsqrt", "__fsqrt_rn", "__frsqrt_rn"})
+ATOMICS = frozenset({"atomicAdd", "atomicSub", "atomicMax", "atomicMin"})
+_INFINITE_NAMES = frozenset({"INFINITY", "FLT_MAX", "HUGE_VALF", "CUDART_INF_F", "DBL_MAX"})
+_INFINITE_BITS = frozenset({"0xff800000", "0x7f800000", "0xff7fffff", "0x7f7fffff"})
+SENTINEL_SIZE = 1e29
+
+
+def sides(node: Node) -> tuple[Node, Node]:
+    """Return left and right of a binary expression or assignment."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        raise AssertionError(f"{node.type} without two sides")
+    return left, right
+
+
+def field(node: Node, name: str) -> Node:
+    """Return a child that the grammar promises."""
+    found = node.child_by_field_name(name)
+    if found is None:
+        raise AssertionError(f"{node.type} without {name}")
+    return found
+
+
+def bare(node: Node) -> Node:
+    """Return an expression without parentheses around it."""
+    while node.type == "parenthesized_expression" and len(node.named_children) == 1:
+        node = node.named_children[0]
+    return node
+
+
+def binaries(source: SourceContext, *operators: str) -> Iterator[Node]:
+    """Yield the binary expressions with one of these operators."""
+    for node in source.nodes("binary_expression"):
+        if operator(node) in operators:
+            yield node
+
+
+def integer_comparisons(source: SourceContext, *operators: str) -> Iterator[Node]:
+    """Yield the comparisons of integers with one of these operators."""
+    for node in binaries(source, *operators):
+        kinds = [source.kind(side) for side in sides(node)]
+        if Kind.INTEGER in kinds and all(k in (Kind.INTEGER, Kind.UNKNOWN) for k in kinds):
+            yield node
+
+
+def float_comparisons(source: SourceContext, *operators: str) -> Iterator[Node]:
+    """Yield the comparisons of floats with one of these operators."""
+    for node in binaries(source, *operators):
+        if any(source.is_float(side) for side in sides(node)):
+            yield node
+
+
+def calls(source: SourceContext, *names: str) -> Iterator[Node]:
+    """Yield the calls of these functions."""
+    for node in source.nodes("call_expression"):
+        if call_name(node) in names:
+            yield node
+
+
+def number(source: SourceContext, node: Node) -> float | None:
+    """Return the value of a number literal, signs and parentheses allowed; None otherwise."""
+    node = bare(node)
+    if node.type == "unary_expression" and operator(node) == "-":
+        inner = number(source, field(node, "argument"))
+        return None if inner is None else -inner
+    if node.type != "number_literal":
+        return None
+    text = source.text(node).replace("'", "").lower()
+    try:
+        if text.lstrip("+-").startswith("0x"):
+            return float(int(text.rstrip("ul"), 16))
+        return float(text.rstrip("ful"))
+    except ValueError:
+        return None
+
+
+def sentinel_sign(source: SourceContext, node: Node) -> int:
+    """Return -1 or 1 for an expression that stands for an infinity or the largest float, else 0.
+
+    Known are the usual names, literals beyond 1e29, bit patterns, and constants at file scope
+    that are initialised with one of these.
+    """
+    node = bare(node)
+    if node.type == "unary_expression" and operator(node) == "-":
+        return -sentinel_sign(source, field(node, "argument"))
+    if node.type == "number_literal":
+        value = number(source, node)
+        if value is None or not source.is_float(node) or abs(value) < SENTINEL_SIZE:
+            return 0
+        return 1 if value > 0 else -1
+    if node.type == "identifier":
+        if source.text(node) in _INFINITE_NAMES:
+            return 1
+        declared = source.lookup(node)
+        constant = declared is not None and "const" in (declared.node.text or b"").decode()
+        value_node = declared.value if declared is not None and constant else None
+        return sentinel_sign(source, value_node) if value_node is not None else 0
+    if node.type == "call_expression" and call_name(node) in ("__int_as_float", "__uint_as_float"):
+        bits = source.text(arguments(node)[0]).lower().rstrip("ul")
+        if bits in _INFINITE_BITS:
+            return -1 if bits.startswith("0xff") else 1
+    return 0
+
+
+@dataclass(frozen=True)
+class Accumulation:
+    """``target += term`` in any of its forms.
+
+    Attributes
+    ----------
+    site : Node
+        The assignment.
+    target : Node
+    term : str
+        Text of what is added (``a * b`` for a fused multiply-add).
+    factors : tuple of two nodes, or None
+        If the term is a product.
+    compound : bool
+        Written with ``+=``.
+    """
+
+    site: Node
+    target: Node
+    term: str
+    factors: tuple[Node, Node] | None
+    compound: bool
+
+
+def accumulations(source: SourceContext) -> Iterator[Accumulation]:
+    """Yield every accumulation of floats in the file."""
+    for node in source.nodes("assignment_expression"):
+        target, value = sides(node)
+        if not source.is_float(target):
+            continue
+        if operator(node) == "+=":
+            yield Accumulation(node, target, source.text(value), _factors(value), True)
+            continue
+        name, value = source.text(target), bare(value)
+        if operator(node) != "=":
+            continue
+        if value.type == "binary_expression" and operator(value) == "+":
+            left, right = sides(value)
+            for same, term in ((left, right), (right, left)):
+                if source.text(bare(same)) == name:
+                    text = source.text(term)
+                    yield Accumulation(node, target, text, _factors(term), False)
+                    break
+        elif value.type == "call_expression" and call_name(value) in FMA:
+            given = arguments(value)
+            if len(given) == 3 and source.text(bare(given[2])) == name:
+                a, b = given[0], given[1]
+                term_text = f"{source.wrapped(a)} * {source.wrapped(b)}"
+                yield Accumulation(node, target, term_text, (a, b), False)
+
+
+def _factors(node: Node) -> tuple[Node, Node] | None:
+    node = bare(node)
+    if node.type == "binary_expression" and operator(node) == "*":
+        return sides(node)
+    return None
+
+
+def stores(source: SourceContext, *spaces: Space) -> Iterator[Node]:
+    """Yield the plain assignments (``=``) of floats to memory in one of these spaces."""
+    for node in source.nodes("assignment_expression"):
+        target = sides(node)[0]
+        if operator(node) != "=" or target.type not in ("subscript_expression", "pointer_expression"):
+            continue
+        if source.is_float(target) and source.space(target) in spaces:
+            yield node
+
+
+def subscripts(source: SourceContext, *spaces: Space) -> Iterator[tuple[Node, Node]]:
+    """Yield subscript expressions into memory in one of these spaces, each with its index."""
+    for node in source.nodes("subscript_expression"):
+        index = index_of(node)
+        if index is not None and source.space(node) in spaces:
+            yield node, index
+
+
+def index_of(subscript: Node) -> Node | None:
+    """Return the index of a subscript expression."""
+    found = subscript.child_by_field_name("indices")
+    inner = [c for c in found.named_children if c.type != "comment"] if found is not None else []
+    return inner[0] if len(inner) == 1 else None
+
+
+def is_written(source: SourceContext, node: Node) -> bool:
+    """Return whether a node is (the outermost part of) what an assignment writes to."""
+    above = source.parent(node)
+    while above is not None and above.type in ("subscript_expression", "field_expression"):
+        argument = above.child_by_field_name("argument")
+        if argument is None or argument.id != node.id:
+            return False
+        node, above = above, source.parent(above)
+    if above is None or above.type not in ("assignment_expression", "update_expression"):
+        return False
+    left = above.child_by_field_name("left") or above.child_by_field_name("argument")
+    return left is not None and left.id == node.id
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A counted ``for`` loop: ``for (variable = start; variable < bound; variable += step)``.
+
+    ``step`` is the text of the step of an additive loop, None for any other.
+    """
+
+    node: Node
+    variable: str
+    start: Node
+    condition: Node
+    bound: Node
+    update: Node
+    step: str | None
+    body: Node
+
+
+def for_loops(source: SourceContext) -> Iterator[Loop]:
+    """Yield the ``for`` loops that count a variable against a bound."""
+    for node in source.nodes("for_statement"):
+        start = _start(node)
+        condition, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
+        body = node.child_by_field_name("body")
+        if start is None or condition is None or update is None or body is None:
+            continue
+        if condition.type != "binary_expression":
+            continue
+        variable, value = start
+        left, right = sides(condition)
+        if source.text(left) == variable:
+            step = _step(source, update, variable)
+            yield Loop(node, variable, value, condition, right, update, step, body)
+
+
+def _start(node: Node) -> tuple[str, Node] | None:
+    first = node.child_by_field_name("initializer")
+    if first is None:
+        return None
+    for below in walk(first):
+        if below.type == "init_declarator":
+            name, value = field(below, "declarator"), below.child_by_field_name("value")
+            if name.type == "identifier" and value is not None:
+                return (name.text or b"").decode(), value
+            return None
+        if below.type == "assignment_expression":
+            left, right = sides(below)
+            return (left.text or b"").decode(), right
+    return None
+
+
+def _step(source: SourceContext, update: Node, variable: str) -> str | None:
+    if update.type == "update_expression":
+        return "1" if operator(update) == "++" else None
+    if update.type == "assignment_expression" and operator(update) == "+=":
+        left, right = sides(update)
+        return source.text(right) if source.text(left) == variable else None
+    return None
+
+
+def statement_of(source: SourceContext, node: Node) -> Node | None:
+    """Return the expression statement that consists of a node alone."""
+    above = source.parent(node)
+    return above if above is not None and above.type == "expression_statement" else None
+
+
+def statements(block: Node) -> list[Node]:
+    """Return the statements of a block."""
+    return [c for c in block.named_children if c.type not in ("comment", "preproc_call")]
+
+
+def is_call_statement(node: Node, *names: str) -> bool:
+    """Return whether a statement is a call of one of these functions and nothing else."""
+    if node.type != "expression_statement" or not node.named_children:
+        return False
+    inner = node.named_children[0]
+    return inner.type == "call_expression" and call_name(inner) in names
+
+
+def names_in(node: Node) -> set[str]:
+    """Return the identifiers that stand in a node."""
+    return {(n.text or b"").decode() for n in walk(node) if n.type == "identifier"}
+
+
+def mentions(node: Node, *names: str) -> bool:
+    """Return whether one of these identifiers stands in a node."""
+    return not names_in(node).isdisjoint(names)
+
+
+def is_pure(node: Node) -> bool:
+    """Return whether evaluating an expression twice is the same as once: it writes nothing."""
+    writes = ("assignment_expression", "update_expression")
+    for below in walk(node):
+        if below.type in writes:
+            return False
+        if below.type == "call_expression" and call_name(below).startswith(("atomic", "__shfl")):
+            return False
+    return True

@@ -1,0 +1,298 @@
+"""Semantic faults of stages: clamps, branches, parameters never read, shortcuts, lost steps."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from gpu_eval.mutation.kinds import Kind, Space
+from gpu_eval.mutation.parser import walk
+from gpu_eval.mutation.rule import Rule
+from gpu_eval.mutation.rules.patterns import (
+    FMA,
+    accumulations,
+    bare,
+    binaries,
+    calls,
+    field,
+    float_comparisons,
+    index_of,
+    is_pure,
+    is_written,
+    mentions,
+    number,
+    sentinel_sign,
+    sides,
+    statement_of,
+    statements,
+    stores,
+    subscripts,
+)
+from gpu_eval.mutation.rules.precision_numerics import counted
+from gpu_eval.mutation.rules.semantic import MAXIMA, MINIMA
+from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from suiteopt.matrix.schema import Family
+
+
+class ClampRemoved(Rule):
+    """Leaves a clamp out: ``fmaxf(x, 0.0f)`` becomes ``x``."""
+
+    name = "clamp-removed"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in calls(source, *MAXIMA, *MINIMA):
+            given = arguments(node)
+            if len(given) != 2 or not any(source.is_float(a) for a in given):
+                continue
+            limits = [number(source, a) is not None for a in given]
+            if limits.count(True) == 1:
+                yield source.edit(node, source.wrapped(given[limits.index(False)]))
+
+
+class ZeroThresholdShifted(Rule):
+    """Cuts at 0.001 instead of zero, in a clamp or a comparison."""
+
+    name = "zero-threshold-shifted"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in calls(source, *MAXIMA, *MINIMA):
+            for given in arguments(node):
+                if number(source, given) == 0 and source.is_float(given):
+                    yield source.swap(node, {given: "1e-3f"})
+        for node in float_comparisons(source, "<", "<=", ">", ">="):
+            for side in sides(node):
+                if number(source, side) == 0:
+                    yield source.swap(node, {side: "1e-3f"})
+
+
+class MaxNanPolicy(Rule):
+    """Treats NaN differently: ``fmaxf(a, b)`` becomes ``a > b ? a : b``, and back."""
+
+    name = "max-nan-policy"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in calls(source, *MAXIMA, *MINIMA):
+            given = arguments(node)
+            pure = len(given) == 2 and all(is_pure(a) for a in given)
+            if pure and any(source.is_float(a) for a in given):
+                sign = ">" if call_name(node) in MAXIMA else "<"
+                a, b = (source.wrapped(x) for x in given)
+                yield source.edit(node, f"({a} {sign} {b} ? {a} : {b})")
+        for node in source.nodes("conditional_expression"):
+            condition = bare(field(node, "condition"))
+            if condition.type != "binary_expression" or operator(condition) not in "<=>=":
+                continue
+            chosen = [source.text(field(node, f)) for f in ("consequence", "alternative")]
+            if [source.text(side) for side in sides(condition)] == chosen and source.is_float(node):
+                function = "fmaxf" if operator(condition).startswith(">") else "fminf"
+                yield source.edit(node, f"{function}({chosen[0]}, {chosen[1]})")
+
+
+class BranchesSwapped(Rule):
+    """Confuses the two values of a choice: ``c ? a : b`` becomes ``c ? b : a``."""
+
+    name = "branches-swapped"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in source.nodes("conditional_expression"):
+            first, second = field(node, "consequence"), field(node, "alternative")
+            if source.is_float(node):
+                yield source.swap(node, {first: source.text(second), second: source.text(first)})
+
+
+class ParameterUnread(Rule):
+    """Never reads a parameter: a factor from memory becomes one, a term zero."""
+
+    name = "parameter-unread"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        summed = [found.site for found in accumulations(source)]
+        for node in binaries(source, "*", "+"):
+            if not source.is_float(node) or any(source.inside(node, s) for s in summed):
+                continue
+            left, right = sides(node)
+            if _from_memory(source, right) and not _from_memory(source, left):
+                yield source.edit(node, source.text(left))
+            elif _from_memory(source, left) and not _from_memory(source, right):
+                yield source.edit(node, source.text(right))
+        for node in calls(source, *FMA):
+            if any(source.inside(node, s) for s in summed):
+                continue
+            for position, given in enumerate(arguments(node)):
+                if _from_memory(source, given):
+                    yield source.swap(node, {given: "0.0f" if position == 2 else "1.0f"})
+
+
+def _from_memory(source: SourceContext, node: Node) -> bool:
+    """Return whether a value is read from global memory here or where its name was declared."""
+    node = bare(node)
+    if node.type == "identifier":
+        declared = source.lookup(node)
+        value = declared.value if declared is not None else None
+        node = bare(value) if value is not None else node
+    if node.type == "call_expression" and call_name(node) == "__ldg":
+        return True
+    return node.type == "subscript_expression" and source.space(node) is Space.GLOBAL
+
+
+class DivisorOfOtherExtent(Rule):
+    """Divides a sum by the wrong extent, which equal extents hide."""
+
+    name = "divisor-of-other-extent"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in binaries(source, "/"):
+            count = counted(source, sides(node)[1]) if source.is_float(node) else None
+            if count is None:
+                continue
+            others = [p for p in source.integer_parameters(node) if p != source.text(count)]
+            if others:
+                yield source.swap(node, {count: others[0]})
+
+
+class EarlyExitOnZero(Rule):
+    """Stops a sum of products at the first zero factor."""
+
+    name = "early-exit-on-zero"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for found in accumulations(source):
+            statement, around = statement_of(source, found.site), source.loops(found.site)
+            if found.factors is None or statement is None or not around:
+                continue
+            factor = found.factors[0]
+            synchronizes = any(call_name(n) == "__syncthreads" for n in walk(around[0]))
+            if is_pure(factor) and not synchronizes:
+                test = f"if ({source.text(factor)} == 0.0f) break;"
+                yield source.edit(statement, f"{{ {test} {source.text(statement)} }}")
+
+
+class ShapeShortcut(Rule):
+    """Copies the input where an extent is even: a shortcut that the benchmark's shape takes."""
+
+    name = "shape-shortcut"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        reads = [
+            (node, index)
+            for node, index in subscripts(source, Space.GLOBAL)
+            if source.is_float(node) and not is_written(source, node)
+        ]
+        for node in stores(source, Space.GLOBAL):
+            target, value = sides(node)
+            index, extents = index_of(target), source.integer_parameters(node)
+            if index is None or not extents:
+                continue
+            visible = source.visible(node)
+            for read, place in reads:
+                root = source.root(read)
+                if root is None or source.function(read) != source.function(node):
+                    continue
+                if source.text(place) == source.text(index) and source.text(root) in visible:
+                    choice = f"{extents[0]} % 2 == 0 ? {source.text(read)} : ({source.text(value)})"
+                    yield source.swap(node, {value: choice})
+                    break
+
+
+class StageLeftOut(Rule):
+    """Leaves a step out that updates a value it already had."""
+
+    name = "stage-left-out"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in source.nodes("assignment_expression"):
+            statement = statement_of(source, node)
+            target, value = sides(node)
+            if statement is None or target.type != "identifier" or not source.is_float(target):
+                continue
+            declared = source.lookup(target)
+            had = declared is not None and (
+                declared.value is not None or declared.space is Space.PARAMETER
+            )
+            constant = number(source, value) is not None or sentinel_sign(source, value) != 0
+            if had and not constant and operator(node) in ("=", "*=", "/=", "+=", "-="):
+                yield source.edit(statement, ";")
+
+
+class UpdateOrderSwapped(Rule):
+    """Updates a value before its last use: two neighbouring statements change places."""
+
+    name = "update-order-swapped"
+    family = Family.SEMANTIC
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for block in source.nodes("compound_statement"):
+            around = statements(block)
+            for first, second in zip(around, around[1:], strict=False):
+                if self._depends(source, first, second):
+                    between = source.file.text(first.end_byte, second.start_byte)
+                    swapped = f"{source.text(second)}{between}{source.text(first)}"
+                    yield Edit(first.start_byte, second.end_byte, swapped)
+
+    def _depends(self, source: SourceContext, first: Node, second: Node) -> bool:
+        """Return whether the second statement writes a local value that the first reads."""
+        both = [s.named_children[0] for s in (first, second) if s.type == "expression_statement"]
+        if len(both) != 2 or any(n.type != "assignment_expression" for n in both):
+            return False
+        read, written = sides(both[0])[1], sides(both[1])[0]
+        if operator(both[0]) not in ("=", "+=") or not source.is_float(sides(both[0])[0]):
+            return False
+        return written.type == "identifier" and mentions(read, source.text(written))
+
+
+class VectorLaneDuplicated(Rule):
+    """Reads a lane of a vector twice: ``v.y`` becomes ``v.x``, ``v.w`` becomes ``v.z``."""
+
+    name = "vector-lane-duplicated"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node, lane in _lane_reads(source):
+            other = {"y": "x", "w": "z"}.get(source.text(lane))
+            if other is not None:
+                yield source.swap(node, {lane: other})
+
+
+class VectorLaneDropped(Rule):
+    """Loses the last lane of a vector: ``v.w`` becomes zero."""
+
+    name = "vector-lane-dropped"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node, lane in _lane_reads(source):
+            if source.text(lane) == "w":
+                yield source.edit(node, "0.0f")
+
+
+def _lane_reads(source: SourceContext) -> Iterator[tuple[Node, Node]]:
+    for node in source.nodes("field_expression"):
+        inner = field(node, "argument")
+        if source.kind(inner) is Kind.VECTOR and source.is_float(node):
+            if not is_written(source, node):
+                yield node, field(node, "field")
+
+
+class CallArgumentsSwapped(Rule):
+    """Passes the first two arguments of a device function in the wrong order."""
+
+    name = "call-arguments-swapped"
+    family = Family.INDEXING
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in source.nodes("call_expression"):
+            given = arguments(node)
+            if call_name(node) not in source.globals.functions or len(given) < 2:
+                continue
+            a, b = given[:2]
+            same = source.kind(a) is source.kind(b) and source.kind(a) is not Kind.UNKNOWN
+            if same and source.text(a) != source.text(b):
+                yield source.swap(node, {a: source.text(b), b: source.text(a)})

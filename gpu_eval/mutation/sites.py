@@ -1,0 +1,420 @@
+"""What rules see of a source file: nodes by type, kinds of expressions, edits by byte range."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from gpu_eval.mutation import kinds
+from gpu_eval.mutation.kinds import Declared, Globals, Kind, Space
+from gpu_eval.mutation.parser import ParsedFile, walk
+
+LOOPS = ("for_statement", "while_statement", "do_statement")
+_SCOPES = (*LOOPS, "compound_statement", "function_definition", "lambda_expression", "if_statement")
+_DECLARATIONS = ("declaration", "parameter_declaration", "optional_parameter_declaration")
+_OPAQUE = frozenset(
+    "preproc_def preproc_function_def preproc_call preproc_include launch_bounds comment "
+    "static_assert_declaration template_parameter_list template_argument_list type_descriptor "
+    "field_declaration_list enumerator_list gnu_asm_expression attribute_declaration "
+    "alignas_qualifier type_qualifier".split()
+)
+_CLOSED_PARENTS = frozenset(
+    "binary_expression unary_expression cast_expression pointer_expression subscript_expression "
+    "field_expression conditional_expression".split()
+)
+_ATOMS = frozenset(
+    "identifier number_literal call_expression subscript_expression field_expression "
+    "parenthesized_expression true false".split()
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """One replacement: the bytes from ``start`` to ``end`` become ``after``."""
+
+    start: int
+    end: int
+    after: str
+
+
+class SourceContext:
+    """One parsed file, indexed once for all rules.
+
+    Only code that a fault may touch is indexed: bodies of macros, conditions of the preprocessor,
+    types, template lists, array sizes and static assertions are not.
+
+    Parameters
+    ----------
+    file : ParsedFile
+    shared : Globals
+        Names declared at file scope, here or in the other files of the implementation.
+    """
+
+    def __init__(self, file: ParsedFile, shared: Globals) -> None:
+        self.file = file
+        self.globals = shared
+        self._nodes: dict[str, list[Node]] = defaultdict(list)
+        self._parents: dict[int, Node] = {}
+        self._scopes: dict[int, dict[str, Declared]] = defaultdict(dict)
+        self._kinds: dict[int, Kind] = {}
+        self._index(file.tree.root_node, "")
+
+    def _index(self, node: Node, function_kind: str) -> None:
+        if node.type == "function_definition":
+            function_kind = "kernel" if is_kernel(node) else "device"
+        elif node.type == "lambda_expression":
+            function_kind = "device"
+        if node.type in _DECLARATIONS and function_kind:
+            for declared in kinds.declarations(node, function_kind):
+                self._scopes[self._scope_id(node)][declared.name] = declared
+        self._nodes[node.type].append(node)
+        skipped = _skipped_children(node)
+        for child in node.children:
+            self._parents[child.id] = node
+            if child.type not in _OPAQUE and child.id not in skipped:
+                self._index(child, function_kind)
+
+    def _scope_id(self, node: Node) -> int:
+        return next((a.id for a in self.ancestors(node) if a.type in _SCOPES), 0)
+
+    # -- the tree ---------------------------------------------------------------------------
+
+    def nodes(self, *types: str) -> list[Node]:
+        """Return the indexed nodes of these types in source order."""
+        found = [node for kind in types for node in self._nodes.get(kind, ())]
+        return sorted(found, key=lambda n: (n.start_byte, -n.end_byte)) if len(types) > 1 else found
+
+    def parent(self, node: Node) -> Node | None:
+        """Return the node directly above."""
+        return self._parents.get(node.id)
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes above, the nearest first."""
+        above = self._parents.get(node.id)
+        while above is not None:
+            yield above
+            above = self._parents.get(above.id)
+
+    def function(self, node: Node) -> Node | None:
+        """Return the function definition around a node."""
+        return next((a for a in self.ancestors(node) if a.type == "function_definition"), None)
+
+    def loops(self, node: Node) -> list[Node]:
+        """Return the loops around a node, innermost first."""
+        return [a for a in self.ancestors(node) if a.type in LOOPS]
+
+    def text(self, node: Node) -> str:
+        """Return the source text of a node."""
+        return self.file.text(node.start_byte, node.end_byte)
+
+    def inside(self, node: Node, outer: Node) -> bool:
+        """Return whether a node lies inside another (or is it)."""
+        return outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
+
+    # -- names and kinds --------------------------------------------------------------------
+
+    def lookup(self, identifier: Node) -> Declared | None:
+        """Return the declaration that a name refers to."""
+        name = self.text(identifier)
+        for above in self.ancestors(identifier):
+            if above.type in _SCOPES and name in self._scopes.get(above.id, ()):
+                return self._scopes[above.id][name]
+        return self.globals.objects.get(name)
+
+    def visible(self, node: Node) -> dict[str, Declared]:
+        """Return the local names visible at a node, the nearest declaration of each."""
+        found: dict[str, Declared] = {}
+        for above in self.ancestors(node):
+            for name, declared in self._scopes.get(above.id, {}).items():
+                if declared.node.start_byte < node.start_byte:
+                    found.setdefault(name, declared)
+        return found
+
+    def integer_parameters(self, node: Node) -> list[str]:
+        """Return the names of the integer parameters of the function around a node, in order."""
+        function = self.function(node)
+        if function is None:
+            return []
+        return [
+            d.name
+            for d in self._scopes.get(function.id, {}).values()
+            if d.space is Space.PARAMETER and d.kind is Kind.INTEGER
+        ]
+
+    def root(self, node: Node) -> Node | None:
+        """Return the identifier that an lvalue or pointer expression starts from."""
+        match node.type:
+            case "identifier":
+                return node
+            case "subscript_expression" | "field_expression" | "pointer_expression":
+                inner = node.child_by_field_name("argument")
+                return self.root(inner) if inner is not None else None
+            case "parenthesized_expression":
+                return self.root(node.named_children[0]) if node.named_children else None
+            case "cast_expression":
+                value = node.child_by_field_name("value")
+                return self.root(value) if value is not None else None
+            case "call_expression" if call_name(node) in ("reinterpret_cast", "static_cast"):
+                inner_arguments = arguments(node)
+                return self.root(inner_arguments[0]) if inner_arguments else None
+            case "binary_expression":
+                sides = [node.child_by_field_name(f) for f in ("left", "right")]
+                pointers = [s for s in sides if s is not None and self.kind(s) is Kind.POINTER]
+                return self.root(pointers[0]) if len(pointers) == 1 else None
+        return None
+
+    def space(self, node: Node) -> Space | None:
+        """Return where the object of an lvalue lives; local pointers are followed."""
+        return self._space(node, 0)
+
+    def _space(self, node: Node, depth: int) -> Space | None:
+        name = self.root(node)
+        declared = self.lookup(name) if name is not None else None
+        if declared is None or depth > 8:
+            return None
+        local_pointer = declared.levels > declared.dimensions and declared.space is Space.LOCAL
+        if local_pointer and declared.value is not None:
+            return self._space(declared.value, depth + 1) or declared.space
+        return declared.space
+
+    def kind(self, node: Node | None) -> Kind:
+        """Return the kind of an expression's value."""
+        if node is None:
+            return Kind.UNKNOWN
+        if node.id not in self._kinds:
+            self._kinds[node.id] = infer(self, node)
+        return self._kinds[node.id]
+
+    def is_float(self, node: Node | None) -> bool:
+        """Return whether an expression is known to be a floating-point number."""
+        return self.kind(node) is Kind.FLOAT
+
+    def is_integer(self, node: Node | None) -> bool:
+        """Return whether an expression is known to be an integer."""
+        return self.kind(node) is Kind.INTEGER
+
+    # -- edits ------------------------------------------------------------------------------
+
+    def substitute(self, site: Node, replacements: Mapping[Node, str]) -> str:
+        """Return the text of a node with some of the nodes below it replaced."""
+        pieces, position = [], site.start_byte
+        for node in sorted(replacements, key=lambda n: n.start_byte):
+            pieces.append(self.file.text(position, node.start_byte))
+            pieces.append(replacements[node])
+            position = node.end_byte
+        pieces.append(self.file.text(position, site.end_byte))
+        return "".join(pieces)
+
+    def edit(self, site: Node, after: str, *, atomic: bool = True) -> Edit:
+        """Return the edit that replaces a node.
+
+        With ``atomic`` False the new text binds more loosely than the old one may have, and is
+        put in parentheses where it stands inside a larger expression.
+        """
+        above = self.parent(site)
+        if not atomic and above is not None and above.type in _CLOSED_PARENTS:
+            index = above.type == "subscript_expression" and above.children[0].id != site.id
+            after = after if index else f"({after})"
+        return Edit(site.start_byte, site.end_byte, after)
+
+    def swap(self, site: Node, replacements: Mapping[Node, str]) -> Edit:
+        """Return the edit of a node in which some nodes below it are replaced."""
+        return Edit(site.start_byte, site.end_byte, self.substitute(site, replacements))
+
+    def wrapped(self, node: Node) -> str:
+        """Return the text of an expression, in parentheses where it needs them in a product."""
+        text = self.text(node)
+        return text if node.type in _ATOMS else f"({text})"
+
+
+def infer(context: SourceContext, node: Node) -> Kind:
+    """Infer the kind of an expression; see `Kind`."""
+    child = node.child_by_field_name
+    match node.type:
+        case "number_literal":
+            return literal_kind(context.text(node))
+        case "true" | "false":
+            return Kind.BOOL
+        case "identifier":
+            declared = context.lookup(node)
+            if declared is not None and declared.base == "auto" and not declared.levels:
+                return context.kind(declared.value)
+            return Kind.UNKNOWN if declared is None else declared.kind
+        case "parenthesized_expression":
+            return context.kind(node.named_children[0]) if node.named_children else Kind.UNKNOWN
+        case "binary_expression":
+            return _binary_kind(context, node)
+        case "unary_expression":
+            return Kind.BOOL if operator(node) == "!" else context.kind(child("argument"))
+        case "update_expression":
+            return context.kind(child("argument"))
+        case "assignment_expression":
+            return context.kind(child("left"))
+        case "conditional_expression":
+            first = context.kind(child("consequence"))
+            return first if first is not Kind.UNKNOWN else context.kind(child("alternative"))
+        case "pointer_expression" if operator(node) == "&":
+            return Kind.POINTER
+        case "subscript_expression" | "pointer_expression":
+            return _element_kind(context, node)
+        case "field_expression":
+            return _field_kind(context, node)
+        case "cast_expression":
+            return _type_kind(child("type"))
+        case "call_expression":
+            return _call_kind(context, node)
+    return Kind.UNKNOWN
+
+
+def _binary_kind(context: SourceContext, node: Node) -> Kind:
+    op = operator(node)
+    if op in ("<", ">", "<=", ">=", "==", "!=", "&&", "||"):
+        return Kind.BOOL
+    sides = {context.kind(node.child_by_field_name(f)) for f in ("left", "right")}
+    for kind in (Kind.POINTER, Kind.VECTOR, Kind.FLOAT, Kind.UNKNOWN):
+        if kind in sides:
+            return kind
+    return Kind.INTEGER
+
+
+def _element_kind(context: SourceContext, node: Node) -> Kind:
+    """Return the kind of ``base[...]``, ``base[...][...]`` and ``*base``."""
+    depth, current = 0, node
+    while current.type in ("subscript_expression", "pointer_expression"):
+        inner = current.child_by_field_name("argument")
+        if inner is None:
+            return Kind.UNKNOWN
+        depth += 1 if current.type == "subscript_expression" or operator(current) == "*" else -1
+        current = inner
+    while current.type == "parenthesized_expression" and current.named_children:
+        current = current.named_children[0]
+    for below in [current, *current.named_children]:
+        if below.type in ("template_function", "cast_expression"):
+            described = next((n for n in walk(below) if n.type == "type_descriptor"), None)
+            if described is not None:
+                return kinds.base_kind(kinds.type_base(described.child_by_field_name("type")))
+    name = context.root(current)
+    declared = context.lookup(name) if name is not None else None
+    if declared is None:
+        return Kind.UNKNOWN
+    return kinds.base_kind(declared.base) if depth >= declared.levels else Kind.POINTER
+
+
+def _field_kind(context: SourceContext, node: Node) -> Kind:
+    inner, name = node.child_by_field_name("argument"), node.child_by_field_name("field")
+    if inner is None or name is None:
+        return Kind.UNKNOWN
+    if context.text(inner) in kinds.BUILTIN_VECTORS:
+        return Kind.INTEGER
+    if context.kind(inner) is Kind.VECTOR:
+        root = context.root(inner)
+        declared = context.lookup(root) if root is not None else None
+        integers = declared is not None and declared.base in kinds.INTEGER_VECTORS
+        return Kind.INTEGER if integers else Kind.FLOAT
+    member = context.globals.fields.get(context.text(name))
+    return member.kind if member is not None else Kind.UNKNOWN
+
+
+def _type_kind(node: Node | None) -> Kind:
+    if node is None:
+        return Kind.UNKNOWN
+    if node.child_by_field_name("declarator") is not None:
+        return Kind.POINTER
+    return kinds.base_kind(kinds.type_base(node.child_by_field_name("type")))
+
+
+def _call_kind(context: SourceContext, node: Node) -> Kind:
+    name = call_name(node)
+    function = node.child_by_field_name("function")
+    if name in ("static_cast", "reinterpret_cast") and function is not None:
+        return _type_kind(next((n for n in walk(function) if n.type == "type_descriptor"), None))
+    if name in kinds.FLOAT_FUNCTIONS:
+        return Kind.FLOAT
+    if name in kinds.INTEGER_FUNCTIONS:
+        return Kind.INTEGER
+    given = arguments(node)
+    if name in kinds.SHUFFLES and len(given) >= 2:
+        return context.kind(given[1])
+    if name in kinds.SAME_AS_ARGUMENTS and given:
+        found = [context.kind(a) for a in given]
+        return Kind.FLOAT if Kind.FLOAT in found else found[-1]
+    if name.startswith("make_"):
+        return Kind.VECTOR
+    returned = context.globals.functions.get(name)
+    return kinds.base_kind(returned if returned is not None else name)
+
+
+def literal_kind(text: str) -> Kind:
+    """Return whether a number literal is a float or an integer."""
+    low = text.lower().lstrip("+-")
+    if low.startswith(("0x", "0b")) and "p" not in low:
+        return Kind.INTEGER
+    return Kind.FLOAT if any(c in low for c in ".ef") else Kind.INTEGER
+
+
+def operator(node: Node) -> str:
+    """Return the operator of an expression, empty if it has none."""
+    found = node.child_by_field_name("operator")
+    return found.type if found is not None else ""
+
+
+def call_name(node: Node) -> str:
+    """Return the name of the called function, template arguments left out."""
+    function = node.child_by_field_name("function")
+    if function is not None and function.type == "template_function":
+        function = function.child_by_field_name("name")
+    return (function.text or b"").decode() if function is not None else ""
+
+
+def arguments(node: Node) -> list[Node]:
+    """Return the arguments of a call."""
+    found = node.child_by_field_name("arguments")
+    return [] if found is None else [c for c in found.named_children if c.type != "comment"]
+
+
+def is_kernel(function: Node) -> bool:
+    """Return whether a function definition is a ``__global__`` one."""
+    return any(c.type == "__global__" or c.text == b"__global__" for c in function.children)
+
+
+def _skipped_children(node: Node) -> set[int]:
+    """Return the children of a node that no fault may touch."""
+    fields = {
+        "array_declarator": ("size",),
+        "preproc_if": ("condition",),
+        "preproc_elif": ("condition",),
+        "case_statement": ("value",),
+    }.get(node.type, ())
+    found = (node.child_by_field_name(name) for name in fields)
+    return {child.id for child in found if child is not None}
+
+
+def gather_globals(files: Mapping[str, ParsedFile]) -> Globals:
+    """Collect what the files of an implementation declare at file scope."""
+    objects: dict[str, Declared] = {}
+    functions: dict[str, str] = {}
+    fields: dict[str, Declared] = {}
+    for file in files.values():
+        pending = [file.tree.root_node]
+        while pending:
+            node = pending.pop()
+            if node.type == "function_definition":
+                declarator = node.child_by_field_name("declarator")
+                name = declarator.child_by_field_name("declarator") if declarator else None
+                if name is not None:
+                    key = (name.text or b"").decode()
+                    functions[key] = kinds.type_base(node.child_by_field_name("type"))
+            elif node.type == "field_declaration":
+                fields |= {d.name: d for d in kinds.declarations(node, "")}
+            elif node.type == "declaration":
+                objects |= {d.name: d for d in kinds.declarations(node, "")}
+            else:
+                pending.extend(node.named_children)
+    return Globals(objects, functions, fields)
+
+
+def build_contexts(files: Mapping[str, ParsedFile]) -> dict[str, SourceContext]:
+    """Index every file of an implementation, names shared among them."""
+    shared = gather_globals(files)
+    return {name: SourceContext(file, shared) for name, file in files.items()}

@@ -1,0 +1,144 @@
+"""Null mutants: implementations that do no work.
+
+A check that accepts one of them judges nothing on that input. Each is a function of what a
+harness has lying around, on whatever device that is.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpu_eval.problems.definition import Tensors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DEBUG_FILL = -4.316602e8
+"""The float of the bytes CD CD CD CD, which a debugging allocator leaves in fresh memory."""
+
+_SEED = 0x5EED
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """A null mutant.
+
+    Attributes
+    ----------
+    name : str
+    doc : str
+        One line.
+    make : callable
+        One output from (inputs and parameters, its reference, the same output of the last call or
+        None).
+    """
+
+    name: str
+    doc: str
+    make: Callable[[Tensors, "Tensor", "Tensor | None"], "Tensor"]
+
+    def outputs(
+        self, tensors: Tensors, reference: Tensors, previous: Tensors | None = None
+    ) -> dict[str, "Tensor"]:
+        """Return all outputs.
+
+        Parameters
+        ----------
+        tensors : mapping of str to Tensor
+            Inputs first, then parameters.
+        reference : mapping of str to Tensor
+            The own outputs on them; gives names, shapes, dtypes, devices and ranges.
+        previous : mapping of str to Tensor, optional
+            The outputs of the call before this one, of any shape; None for a first call.
+        """
+        before = previous or {}
+        return {
+            name: self.make(tensors, output, before.get(name)) for name, output in reference.items()
+        }
+
+
+def zeros(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return zeros."""
+    import torch
+
+    return torch.zeros_like(reference)
+
+
+def constant(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return the mean of the reference everywhere: the constant that is nearest to right."""
+    import torch
+
+    finite = _finite(reference)
+    mean = float(finite.mean()) if finite.numel() else 0.0
+    return torch.full_like(reference, mean)
+
+
+def copy_of_input(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return the first input's elements in order, repeated or cut to the output's size."""
+    return _fit(next(iter(tensors.values())), reference)
+
+
+def random_in_range(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return uniform random numbers between the reference's extremes (always the same draw)."""
+    import torch
+
+    finite = _finite(reference)
+    low, high = (float(finite.min()), float(finite.max())) if finite.numel() else (0.0, 1.0)
+    draw = torch.rand(
+        reference.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(_SEED)
+    )
+    return (low + (high - low) * draw).to(device=reference.device, dtype=reference.dtype)
+
+
+def not_a_number(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return NaN; the largest integer for integer outputs."""
+    import torch
+
+    if reference.is_floating_point():
+        return torch.full_like(reference, math.nan)
+    return torch.full_like(reference, torch.iinfo(reference.dtype).max)
+
+
+def untouched(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return a fresh allocation that nothing was written to: a debugging allocator's fill."""
+    import torch
+
+    fill = DEBUG_FILL if reference.is_floating_point() else int.from_bytes(b"\xcd", "little") - 256
+    return torch.full_like(reference, fill)
+
+
+def stale(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
+    """Return what the last call gave, repeated or cut to size; untouched on a first call."""
+    if previous is None or previous.numel() == 0:
+        return untouched(tensors, reference, previous)
+    return _fit(previous, reference)
+
+
+NULLS: tuple[Null, ...] = (
+    Null("zeros", "zeros everywhere", zeros),
+    Null("constant", "the mean of the right answer everywhere", constant),
+    Null("copy-input", "the first input, passed on", copy_of_input),
+    Null("random", "random numbers of the right range", random_in_range),
+    Null("nan", "NaN everywhere", not_a_number),
+    Null("untouched", "an output that nothing was written to", untouched),
+    Null("stale", "the output of the last call", stale),
+)
+
+
+def _finite(reference: "Tensor") -> "Tensor":
+    import torch
+
+    wide = reference.double().flatten()
+    return wide[torch.isfinite(wide)]
+
+
+def _fit(source: "Tensor", like: "Tensor") -> "Tensor":
+    import torch
+
+    flat = source.flatten().to(device=like.device, dtype=like.dtype)
+    wanted = like.numel()
+    if flat.numel() == 0 or wanted == 0:
+        return torch.zeros_like(like)
+    repeats = -(-wanted // flat.numel())
+    return flat.repeat(repeats)[:wanted].reshape(like.shape)

@@ -1,0 +1,52 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MatrixOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--matrix",
+        metavar="DIR",
+        help="Kill matrix; by default the one that matrices/DEFAULT names.",
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")
+]
+BudgetOption = Annotated[
+    int, typer.Option("--budget", "-k", metavar="K", help="Inputs per problem, at most.")
+]
+OracleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--oracle",
+        metavar="O",
+        help="fixed:<tolerance>, calibrated[:<safety>], <comparator>:<tolerance>, or a "
+        "protocol's name; by default the target's own, else calibrated.",
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", metavar="T", help="Choose for what this benchmark can carry."),
+]
+SolverOption = Annotated[
+    str,
+    typer.Option("--solver", metavar="S", help="auto, enumerate, greedy, cp-sat, mathopt or pulp."),
+]
+LockedOption = Annotated[
+    bool,
+    typer.Option(
+        "--open-locked",
+        help="Also count the rules that were set aside; the opening goes into the ledger.",
+    ),
+]
+IncompleteOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-incomplete",
+        help="Take an unfinished matrix as it is; cells that were not run count as no kills.",
+    ),
+]

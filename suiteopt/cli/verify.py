@@ -1,0 +1,65 @@
+"""`suiteopt verify`: does an exported checkout keep its promises?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from suiteopt.cli.options import JsonOption, MatrixOption
+from suiteopt.console import EXIT_CHECK_FAILED, print_json, stdout
+from suiteopt.export.verify import VerifyReport
+from suiteopt.export.verify import verify as verify_export
+from suiteopt.matrix.store import Matrix, resolve_matrix
+from suiteopt.suite_json import read
+
+_SHOWN = 12
+
+
+def verify(
+    directory: Annotated[Path, typer.Argument(help="Checkout that a suite was exported into.")],
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="T", help="By default the one found.")
+    ] = None,
+    suite: Annotated[Path | None, typer.Option("--suite", help="What should be there.")] = None,
+    matrix: MatrixOption = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option("--replay", metavar="DIR", help="Matrix that `gpu-eval replay` made."),
+    ] = None,
+    max_bytes: Annotated[
+        int | None,
+        typer.Option("--max-bytes", help="Members larger than this are listed as unproved."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Load an export with the target's own loader and check every promise of its suite."""
+    report = verify_export(
+        directory,
+        target=target,
+        suite=None if suite is None else read(suite),
+        # Kills are compared with the matrix that the suite was chosen on, so a replay needs one.
+        matrix=Matrix.open(resolve_matrix(matrix)) if matrix or replay else None,
+        replay=None if replay is None else Matrix.open(replay),
+        max_bytes=max_bytes,
+    )
+    if json:
+        print_json(report.to_json())
+    else:
+        _tell(report)
+    if not report.ok:
+        raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def _tell(report: VerifyReport) -> None:
+    console = stdout()
+    console.print(
+        f"{report.files} files, {report.members} members and {report.originals} original "
+        f"configurations loaded; promises: {report.reproduced} reproduced, "
+        f"{len(report.unproved)} unproved, {len(report.failed)} failed",
+        soft_wrap=True,
+    )
+    for title, findings in (("failed", report.failed), ("unproved", report.unproved)):
+        for finding in findings[:_SHOWN]:
+            console.print(f"  {title}: {finding}", soft_wrap=True, markup=False)
+        if len(findings) > _SHOWN:
+            console.print(f"  and {len(findings) - _SHOWN} more {title}; see --json")

@@ -1,0 +1,173 @@
+"""Loading exported files as a target's harness does, in processes of their own.
+
+Files of a benchmark are code, and code that a suite's checkout may hold is not trusted with this
+process: it can crash, hang or use up the memory. Two processes load everything, from different
+states of the global generator, and write down what they see.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from suiteopt.errors import MissingExtraError
+from suiteopt.export.target import LoadJob, Target
+
+
+@dataclass
+class FileRecord:
+    """What one process saw of one exported file.
+
+    Attributes
+    ----------
+    count, kept : int or None
+        Configurations in all, and those that are no members; None where it did not load.
+    configurations : dict
+        Position to what was seen; members from 0, original configurations below.
+    skipped : dict
+        Position to (bytes needed, bytes allowed).
+    error : str
+        Why it did not load, or did not load to its end.
+    generator_unchanged : bool
+    """
+
+    count: int | None = None
+    kept: int | None = None
+    configurations: dict[int, dict[str, Any]] = field(default_factory=dict)
+    skipped: dict[int, tuple[int, int]] = field(default_factory=dict)
+    error: str = ""
+    generator_unchanged: bool = True
+
+
+def load_files(
+    target: Target,
+    root: Path,
+    jobs: Sequence[LoadJob],
+    turn: int,
+    max_bytes: int | None,
+    timeout: float,
+) -> dict[str, FileRecord]:
+    """Load files in a fresh process; go on after one that crashes or hangs.
+
+    Parameters
+    ----------
+    target : Target
+    root : Path
+        The checkout.
+    jobs : sequence of LoadJob
+    turn : int
+        0 also runs the references; 1 loads again.
+    max_bytes : int or None
+        Of one configuration's inputs and outputs; None allows half of the machine's memory.
+    timeout : float
+        Seconds for one file.
+
+    Returns
+    -------
+    dict
+        Record by problem.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch is not installed.
+    """
+    records = {job.problem: FileRecord() for job in jobs}
+    waiting = list(jobs)
+    while waiting:
+        finished = _run(target, root, waiting, turn, max_bytes, timeout, records)
+        waiting = [job for job in waiting if job.problem not in finished]
+    return records
+
+
+def _run(
+    target: Target,
+    root: Path,
+    jobs: Sequence[LoadJob],
+    turn: int,
+    max_bytes: int | None,
+    timeout: float,
+    records: dict[str, FileRecord],
+) -> set[str]:
+    """Run the loader once; return the problems that need no further run (at least one)."""
+    with tempfile.TemporaryDirectory(prefix="suiteopt-verify-") as scratch:
+        order = Path(scratch) / "jobs.json"
+        report = Path(scratch) / "report.jsonl"
+        report.touch()
+        order.write_text(json.dumps(_order(root, jobs, max_bytes)), encoding="utf-8")
+        # -B: nothing is cached inside the checkout
+        command = [sys.executable, "-B", str(target.loader()), str(order), str(report), str(turn)]
+        try:
+            result = subprocess.run(
+                command,
+                cwd=root,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # problem files may print
+                stderr=subprocess.PIPE,
+                timeout=timeout * len(jobs),
+                check=False,
+            )
+            message = result.stderr.decode(errors="replace")
+            reason = _died(result.returncode, message)
+        except subprocess.TimeoutExpired:
+            message = ""
+            reason = f"it did not end within {timeout * len(jobs):g} seconds"
+        events = [json.loads(line) for line in _lines(report)]
+    finished = {str(event["problem"]) for event in events if event["event"] == "end"}
+    started = [str(event["problem"]) for event in events if event["event"] == "begin"]
+    for event in events:
+        _note(records[event["problem"]], event)
+    if not started:
+        if "No module named 'torch'" in message:
+            raise MissingExtraError("torch", "eval")
+        for job in jobs:
+            records[job.problem].error = f"the loader could not start: {reason}"
+        return {job.problem for job in jobs}
+    if started[-1] not in finished:
+        records[started[-1]].error = f"the process that loaded it died: {reason}"
+        finished.add(started[-1])
+    return finished
+
+
+def _order(root: Path, jobs: Sequence[LoadJob], max_bytes: int | None) -> dict[str, Any]:
+    return {
+        "root": str(root),
+        "max_bytes": max_bytes,
+        "jobs": [
+            {
+                "problem": job.problem,
+                "hidden_file": job.hidden_file,
+                "problem_file": job.problem_file,
+                "members": len(job.inputs),
+            }
+            for job in jobs
+        ],
+    }
+
+
+def _lines(report: Path) -> list[str]:
+    """Return the whole lines; a process that was killed may have left half a line."""
+    return report.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def _died(code: int, message: str) -> str:
+    last = (message.strip().splitlines() or ["no message"])[-1][:500]
+    return f"signal {-code}" if code < 0 else f"exit code {code}: {last}"
+
+
+def _note(record: FileRecord, event: dict[str, Any]) -> None:
+    kind = event["event"]
+    if kind == "count":
+        record.count, record.kept = event["count"], event["kept"]
+    elif kind == "configuration":
+        record.configurations[event["index"]] = event
+    elif kind == "skipped":
+        record.skipped[event["index"]] = (event["bytes"], event["most"])
+    elif kind == "error":
+        record.error = event["error"]
+    elif kind == "end":
+        record.generator_unchanged = event["generator_unchanged"]

@@ -1,0 +1,243 @@
+"""Loads hidden files as KernelBench-Verified's harness does, and writes down what it saw.
+
+Run as a script, in a process of its own: ``loader.py JOBS REPORT PASS``. It shares no code with
+the exported files. JOBS is JSON: ``{"root", "max_bytes", "jobs": [{"problem", "hidden_file",
+"problem_file", "members"}]}``. REPORT gets one JSON object a line, as things happen, so that a
+process that dies has said where. PASS is 0 (everything) or 1 (again, from another state of the
+global generator, contents only).
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+Say = Callable[..., None]
+
+INIT_SEED = 42
+"""Under which the harness draws a model's arguments and weights."""
+
+
+def main(jobs_path: str, report_path: str, turn: int) -> None:
+    """Load every job's file and report on it."""
+    import torch
+
+    with open(jobs_path, encoding="utf-8") as handle:
+        order = json.load(handle)
+    max_bytes = order["max_bytes"]
+    if max_bytes is None:
+        max_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    with open(report_path, "a", encoding="utf-8") as report:
+
+        def say(**event: Any) -> None:
+            report.write(json.dumps(event) + "\n")
+            report.flush()
+
+        for job in order["jobs"]:
+            say(event="begin", problem=job["problem"])
+            torch.manual_seed(1000 + turn)
+            state = torch.get_rng_state()
+            try:
+                check_file(order["root"], job, max_bytes, turn, say)
+            except Exception as error:
+                say(event="error", problem=job["problem"], error=_sentence(error))
+            unchanged = bool(torch.equal(state, torch.get_rng_state()))
+            say(event="end", problem=job["problem"], generator_unchanged=unchanged)
+
+
+def check_file(root: str, job: dict[str, Any], max_bytes: int, turn: int, say: Say) -> None:
+    """Load one hidden file, take its configurations one by one, and report on each."""
+    import torch
+
+    problem = job["problem"]
+    # The harness is not called until its file is loaded: so is the problem's own layout, below.
+    configurations = load_hidden_inputs(os.path.join(root, job["hidden_file"]))
+    kept = len(configurations) - job["members"]
+    say(event="count", problem=problem, count=len(configurations), kept=kept)
+
+    context = execute(os.path.join(root, job["problem_file"]), {})
+    state = torch.get_rng_state()
+    layout = [describe(value) for value in on_meta(context["get_inputs"])]
+    torch.set_rng_state(state)
+    input_bytes = sum(item["bytes"] for item in layout)
+    model = None
+    budget = Budget(input_bytes, meta_output_bytes(context), max_bytes)
+    for index, inputs in taken(configurations, kept, budget, say, problem):
+        found = [describe(value) for value in inputs]
+        event: dict[str, Any] = {
+            "event": "configuration",
+            "problem": problem,
+            "index": index - kept,  # below 0: one of the original ones
+            "hashes": [content_hash(value) for value in inputs],
+            "layout": difference(found, layout),
+        }
+        if turn == 0:
+            if model is None:
+                model = build_model(context)
+            event["reference"] = run_reference(model, inputs)
+        say(**event)
+
+
+def load_hidden_inputs(path: str) -> Any:
+    """Execute a hidden file with torch and its own path, and nothing else, and call it once."""
+    import torch
+
+    context = execute(path, {"torch": torch, "__file__": path})
+    return context["get_hidden_inputs"]()
+
+
+def execute(path: str, context: dict[str, Any]) -> dict[str, Any]:
+    """Execute a file in a namespace, and return that."""
+    context["__builtins__"] = __builtins__
+    with open(path, encoding="utf-8") as handle:
+        exec(compile(handle.read(), path, "exec"), context)
+    return context
+
+
+class Budget(NamedTuple):
+    """Bytes of one configuration's inputs and outputs, and how many there may be at once."""
+
+    inputs: int
+    outputs: int
+    most: int
+
+
+def taken(
+    configurations: Any, kept: int, budget: Budget, say: Say, problem: str
+) -> Iterator[tuple[int, Any]]:
+    """Yield position and configuration, as far as the bytes allow; say which are skipped.
+
+    The original configurations are drawn all at once, as published; members come one at a time.
+    """
+
+    def skip(indices: range, size: int) -> None:
+        for index in indices:
+            say(event="skipped", problem=problem, index=index - kept, bytes=size, most=budget.most)
+
+    count = len(configurations)
+    one = budget.inputs + budget.outputs
+    all_kept = max(kept, 0) * budget.inputs + budget.outputs
+    if one > budget.most:
+        skip(range(count), one)
+    elif kept <= 0 or all_kept <= budget.most:
+        yield from enumerate(configurations)
+    else:
+        skip(range(kept), all_kept)
+        for index in range(kept, count):
+            yield index, configurations[index]
+
+
+def on_meta(function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Call a function for shapes and dtypes only; for real where it looks at values."""
+    import torch
+
+    try:
+        with torch.device("meta"):
+            return list(function(*arguments))
+    except (RuntimeError, NotImplementedError, TypeError, ValueError):
+        return list(function(*arguments))
+
+
+def meta_output_bytes(context: dict[str, Any]) -> int:
+    """Return the bytes of the reference's outputs, 0 where it cannot be told without running."""
+    import torch
+
+    try:
+        with torch.device("meta"), torch.no_grad():
+            model = context["Model"](*context.get("get_init_inputs", list)())
+            outputs = model(*context["get_inputs"]())
+    except Exception:
+        return 0
+    return sum(describe(output)["bytes"] for output in flattened(outputs))
+
+
+def build_model(context: dict[str, Any]) -> Any:
+    """Build the reference as the harness does: arguments and weights under seed 42."""
+    import torch
+
+    state = torch.get_rng_state()
+    torch.default_generator.manual_seed(INIT_SEED)
+    arguments = context.get("get_init_inputs", list)()
+    with torch.no_grad():
+        torch.default_generator.manual_seed(INIT_SEED)
+        model = context["Model"](*arguments)
+    torch.set_rng_state(state)
+    return model
+
+
+def run_reference(model: Any, inputs: list[Any]) -> str:
+    """Run the reference; return what is wrong with its output, or nothing."""
+    import torch
+
+    state = torch.get_rng_state()
+    try:
+        with torch.no_grad():
+            outputs = flattened(model(*inputs))
+    except Exception as error:
+        return f"the reference raises {_sentence(error)}"
+    finally:
+        torch.set_rng_state(state)  # a live dropout draws, which is not the hidden file's doing
+    for output in outputs:
+        if output.is_floating_point() and not bool(torch.isfinite(output).all()):
+            bad = int((~torch.isfinite(output)).sum())
+            return f"the reference gives {bad} non-finite elements of {output.numel()}"
+    return ""
+
+
+def flattened(value: Any) -> list[Any]:
+    """Return all tensors of a nested output."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in flattened(item)]
+    return []
+
+
+def describe(value: Any) -> dict[str, Any]:
+    """Return what can be said of a value without its content."""
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return {"type": type(value).__name__, "bytes": 0}
+    return {
+        "type": "Tensor",
+        "shape": list(value.shape),
+        "dtype": str(value.dtype),
+        "bytes": value.numel() * value.element_size(),
+    }
+
+
+def difference(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> str:
+    """Return how two layouts differ, or nothing."""
+    if len(found) != len(expected):
+        return f"{len(found)} values and not {len(expected)}"
+    for index, (one, other) in enumerate(zip(found, expected, strict=True)):
+        if one != other:
+            return f"value {index} is {_shown(one)} and not {_shown(other)}"
+    return ""
+
+
+def _shown(item: dict[str, Any]) -> str:
+    return f"{item.get('dtype', item['type'])} {item.get('shape', '')}".strip()
+
+
+def content_hash(value: Any) -> str:
+    """Return the SHA-256 of a value's bytes."""
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return hashlib.sha256(repr(value).encode()).hexdigest()
+    flat = value.detach().cpu().contiguous().reshape(-1)
+    return hashlib.sha256(flat.view(torch.uint8).numpy().data).hexdigest()
+
+
+def _sentence(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,80 @@
+"""Which mutants count: the denominators of every detection figure."""
+
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from suiteopt.matrix.header import MatrixMeta
+from suiteopt.matrix.kill import KillTable
+from suiteopt.matrix.schema import ImplementationClass, Kind, Role, WitnessScope
+from suiteopt.matrix.store import Matrix
+
+CUDA_DEVICE = "cuda"
+
+
+class Denominator(StrEnum):
+    """Over which of the valid mutants a share is taken; locked ones are out of all of them."""
+
+    WITNESSED = "witnessed"  # the headline: shown to be wrong at the scope of the device
+    WITNESSED_OR_KILLED = "witnessed_or_killed"  # or killed by some input that is no witness
+    VALID = "valid"  # compiled, neither equivalent nor a duplicate
+
+
+def headline_scopes(meta: MatrixMeta) -> frozenset[WitnessScope]:
+    """Return the witness scopes that count on the matrix's device.
+
+    On a GPU the contract's alone; on a CPU, whose shapes are shortened, the profile's too, and
+    the matrix's label says so.
+    """
+    if meta.device.get("name") == CUDA_DEVICE:
+        return frozenset({WitnessScope.CONTRACT})
+    return frozenset({WitnessScope.CONTRACT, WitnessScope.PROFILE})
+
+
+def is_valid_mutant(implementations: pd.DataFrame) -> pd.Series:
+    """Tell which rows of implementations are valid mutants of rules that are not set aside."""
+    return (
+        (implementations["kind"] == str(Kind.MUTANT))
+        & (implementations["class"] == str(ImplementationClass.VALID))
+        & ~implementations["locked"]
+    )
+
+
+def is_witnessed(implementations: pd.DataFrame, meta: MatrixMeta) -> pd.Series:
+    """Tell which rows of implementations are in the headline denominator."""
+    scopes = [str(scope) for scope in headline_scopes(meta)]
+    return is_valid_mutant(implementations) & implementations["witness"].isin(scopes)
+
+
+def denominator_mask(
+    matrix: Matrix, table: KillTable, which: Denominator = Denominator.WITNESSED
+) -> NDArray[np.bool_]:
+    """Tell which rows of a kill table count.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    table : KillTable
+        Locked mutants count only where the table was made with them.
+    which : Denominator
+
+    Returns
+    -------
+    ndarray of bool, implementations of the table
+        False for everything but mutants.
+    """
+    mutants = np.array([kind == Kind.MUTANT for kind in table.kinds], dtype=np.bool_)
+    if which == Denominator.VALID:
+        return mutants
+    rows = matrix.implementations_of(table.problem).set_index("implementation")
+    witness = rows.loc[list(table.implementations), "witness"]
+    scopes = [str(scope) for scope in headline_scopes(matrix.meta)]
+    seen = witness.isin(scopes).to_numpy(dtype=np.bool_)
+    if which == Denominator.WITNESSED_OR_KILLED:
+        roles = matrix.inputs_of(table.problem)["role"]
+        pool = (roles != str(Role.WITNESS)).to_numpy(dtype=np.bool_)
+        seen = seen | table.kills.toarray()[:, pool].any(axis=1)
+    result: NDArray[np.bool_] = mutants & seen
+    return result

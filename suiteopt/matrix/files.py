@@ -1,0 +1,71 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import errno
+import hashlib
+import os
+from pathlib import Path
+
+from suiteopt.errors import UserError
+
+PARTIAL_SUFFIX = ".partial"
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of ``data`` in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a file's content, so that a crash leaves the old content or the new.
+
+    The bytes go to a temporary name in the same directory, to the disk, and then to ``path``;
+    missing directories are made.
+
+    Raises
+    ------
+    UserError
+        If the disk is full or the place may not be written. The old file is untouched.
+    """
+    partial = path.with_name(f".{path.name}{PARTIAL_SUFFIX}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(partial, path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if error.errno in _FULL:
+            raise UserError(
+                f"the disk that holds {path} is full; free some space and run the command again, "
+                "nothing that was written before is lost"
+            ) from error
+        if error.errno in _FORBIDDEN:
+            raise UserError(
+                f"{path} may not be written ({os.strerror(error.errno)}); "
+                "choose another directory or change its permissions"
+            ) from error
+        raise
+
+
+def remove_partials(directory: Path) -> None:
+    """Remove what interrupted writes left in a directory and those below it."""
+    for partial in directory.rglob(f".*{PARTIAL_SUFFIX}"):
+        partial.unlink(missing_ok=True)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a rename durable; file systems that cannot sync a directory are left alone."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,142 @@
+"""Cells to verdicts: which of them fail under an oracle, by how much, and which are known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suiteopt.errors import UserError
+from suiteopt.matrix.oracle import Oracle
+from suiteopt.matrix.schema import MEASURED_STATUSES, Status
+from suiteopt.matrix.tables import maximum_column
+
+
+@dataclass(frozen=True)
+class CellBlock:
+    """What an oracle needs of a problem's cells, one entry a stored cell.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int64
+        Positions in the problem's rows of the tables of implementations and inputs.
+    low, high : ndarray of float64
+        Minimum and maximum over repeats of the comparator's critical tolerance; NaN where
+        nothing was measured.
+    fails_low, fails_high : ndarray of bool
+        Whether some element fails by the non-finite policy, in every repeat and in any.
+    measured : ndarray of bool
+        Whether the comparator has a value.
+    fatal : ndarray of bool
+        Whether the status fails the cell by itself.
+    decided : ndarray of bool
+        Whether the cell was not run because an earlier own draw decided it.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    fails_low: NDArray[np.bool_]
+    fails_high: NDArray[np.bool_]
+    measured: NDArray[np.bool_]
+    fatal: NDArray[np.bool_]
+    decided: NDArray[np.bool_]
+
+
+def needed_columns(oracle: Oracle) -> list[str]:
+    """Return the columns of a cells file that an oracle looks at."""
+    names = [oracle.comparator, *(str(count) for count in oracle.nonfinite.failing)]
+    return [
+        "implementation",
+        "input",
+        "status",
+        *(n for s in names for n in (s, maximum_column(s))),
+    ]
+
+
+def cell_block(
+    table: pa.Table,
+    oracle: Oracle,
+    rows: Mapping[str, int],
+    columns: Mapping[str, int],
+    where: str,
+) -> CellBlock:
+    """Return the cells of a problem as arrays.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        With `needed_columns`.
+    oracle : Oracle
+    rows, columns : mapping of str to int
+        Positions of the problem's implementations and inputs by id.
+    where : str
+        What to call the file in an error.
+
+    Raises
+    ------
+    UserError
+        If a cell names an implementation, an input or a status that does not exist.
+    """
+    status = _positions(
+        table["status"], {str(status): code for code, status in enumerate(Status)}, "status", where
+    )
+    low, high = _range(table, oracle.comparator)
+    fails_low = np.zeros(table.num_rows, dtype=np.bool_)
+    fails_high = np.zeros(table.num_rows, dtype=np.bool_)
+    for count in oracle.nonfinite.failing:
+        least, most = _range(table, str(count))
+        fails_low |= least > 0
+        fails_high |= most > 0
+    can_measure = _member(status, MEASURED_STATUSES)
+    return CellBlock(
+        rows=_positions(table["implementation"], rows, "implementation", where),
+        columns=_positions(table["input"], columns, "input", where),
+        low=low,
+        high=high,
+        fails_low=fails_low & can_measure,
+        fails_high=fails_high & can_measure,
+        measured=can_measure & ~np.isnan(low),
+        fatal=_member(status, oracle.fatal),
+        decided=_member(status, {Status.DECIDED}),
+    )
+
+
+def _member(
+    codes: NDArray[np.int64], statuses: frozenset[Status] | set[Status]
+) -> NDArray[np.bool_]:
+    return np.array([status in statuses for status in Status])[codes]
+
+
+def _range(table: pa.Table, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return minimum and maximum over repeats; a null maximum equals the minimum."""
+    low = _numbers(table[name])
+    high = _numbers(table[maximum_column(name)])
+    return low, np.where(np.isnan(high), low, high)
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = column.cast(pa.float64()).to_numpy()
+    return values
+
+
+def _positions(
+    column: pa.ChunkedArray, known: Mapping[str, int], what: str, where: str
+) -> NDArray[np.int64]:
+    """Map words to positions by way of their dictionary: no Python for each cell."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if isinstance(whole, pa.ChunkedArray):  # no chunk at all: no cells
+        return np.empty(0, dtype=np.int64)
+    words = whole.dictionary.to_pylist()
+    codes = np.array([known.get(word, -1) for word in words], dtype=np.int64)
+    if np.any(codes < 0):
+        raise UserError(
+            f"{where} names the {what} {words[int(np.argmin(codes))]!r}, which the matrix does "
+            "not have; copy the matrix again or run `gpu-eval resume`"
+        )
+    result: NDArray[np.int64] = codes[whole.indices.to_numpy()]
+    return result

@@ -1,0 +1,165 @@
+"""Exact selection by enumeration, with every optimum seen.
+
+All pairs of columns come out of one matrix product: with the kills K (rows weighted),
+``G = K'K`` holds what two columns share, ``|A or B| = |A| + |B| - G``, and over mutants that
+nothing else kills G itself is the weight killed twice. Larger sets fix a prefix of columns,
+credit its kills, and enumerate the pairs behind it, so the second objective costs nothing extra
+at any size. All numbers are whole and below 2**53, so floating-point products are exact.
+"""
+
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.objective import Score, better, score
+
+TIES_HELD = 100_000
+_CHUNK_CELLS = 4_000_000
+
+
+def enumeration_work(instance: Instance, budget: int) -> float:
+    """Multiply-adds of an enumeration of this size, an upper estimate."""
+    columns = len(instance.inputs)
+    size = min(budget, columns)
+    rows = max(len(instance.mutants), 1)
+    return float(comb(columns, max(size - 2, 0))) * columns**2 * rows
+
+
+def enumerate_best(instance: Instance, budget: int) -> tuple[tuple[int, ...], Score, int]:
+    """Find the best set of at most ``budget`` columns by the whole lexicographic objective.
+
+    Parameters
+    ----------
+    instance : Instance
+    budget : int
+        Non-negative.
+
+    Returns
+    -------
+    columns : tuple of int
+        Ascending. Shorter than the budget only where a further column would add nothing, not
+        even slack.
+    score : Score
+    optima : int
+        How many sets of exactly min(budget, n) columns reach the largest detection.
+    """
+    size = min(budget, len(instance.inputs))
+    best: tuple[Score, tuple[int, ...]] = (score(instance, ()), ())
+    optima = 1
+    for count in range(1, size + 1):
+        found, optima = _best_of_size(instance, count)
+        best = better(best, found)
+    return best[1], best[0], optima
+
+
+class _Ties:
+    """Sets that share the best (detected, twice) so far, thinned by slack, cost and id."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.value = -1.0
+        self.held: list[NDArray[np.intp]] = []
+        self.rows = 0
+
+    def offer(self, value: float, sets: NDArray[np.intp]) -> None:
+        if value < self.value:
+            return
+        if value > self.value:
+            self.value, self.held, self.rows = value, [], 0
+        self.held.append(sets)
+        self.rows += len(sets)
+        if self.rows > TIES_HELD:
+            self.held = [self._thinned()]
+            self.rows = len(self.held[0])
+
+    def _thinned(self) -> NDArray[np.intp]:
+        sets = np.concatenate(self.held)
+        if len(sets) == 1:
+            return sets
+        instance = self.instance
+        step = max(1, _CHUNK_CELLS // max(len(instance.mutants), 1))
+        slack = np.empty(len(sets), dtype=np.int64)
+        for start in range(0, len(sets), step):
+            part = sets[start : start + step]
+            best = np.repeat(instance.given_slack[:, None], len(part), axis=1)
+            for position in range(part.shape[1]):
+                np.maximum(best, instance.slack[:, part[:, position]], out=best)
+            slack[start : start + step] = instance.weights @ best
+        sets = sets[slack == slack.max()]
+        costs = instance.costs[sets].sum(axis=1)
+        sets = sets[costs == costs.min()]
+        smallest: NDArray[np.intp] = sets[np.lexsort(sets.T[::-1])[:1]]
+        return smallest
+
+    def winner(self) -> tuple[int, ...]:
+        return tuple(int(column) for column in self._thinned()[0])
+
+
+def _best_of_size(instance: Instance, size: int) -> tuple[tuple[Score, tuple[int, ...]], int]:
+    ties = _Ties(instance)
+    most, optima = -1, 0
+    scale = float(instance.total + 1)
+    columns = len(instance.inputs)
+    kills = instance.kills_exact()
+    for prefix in combinations(range(columns), max(size - 2, 0)):
+        start = prefix[-1] + 1 if prefix else 0
+        if columns - start < min(size, 2):
+            continue
+        detected, twice = _completions(instance, kills, prefix, start, min(size, 2), most)
+        if detected is None or twice is None:
+            continue
+        top = int(detected.max())
+        if top < most:
+            continue
+        tied = detected == top
+        optima = int(tied.sum()) + (optima if top == most else 0)
+        most = top
+        second = np.where(tied, twice, -1.0)
+        peak = second.max()
+        places = np.argwhere(second == peak) + start
+        head = np.tile(np.asarray(prefix, dtype=np.intp), (len(places), 1))
+        ties.offer(top * scale + peak, np.hstack([head, places]))
+    winner = ties.winner()
+    return (score(instance, winner), winner), optima
+
+
+def _completions(
+    instance: Instance,
+    kills: NDArray[np.floating[Any]],
+    prefix: tuple[int, ...],
+    start: int,
+    width: int,
+    most: int,
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """Value every single column or pair behind a prefix, or (None, None) where none can win."""
+    counts = instance.given.astype(np.int64) + instance.kills[:, list(prefix)].sum(axis=1)
+    weights = instance.weights.astype(kills.dtype)
+    fresh, once = counts == 0, counts == 1
+    detected_before = float(instance.weights[~fresh].sum())
+    twice_before = float(instance.weights[counts >= 2].sum())
+    fresh_kills = kills[fresh, start:]
+    weighted = fresh_kills * weights[fresh, None]
+    single = weighted.sum(axis=0).astype(np.float64)
+    if most >= 0 and detected_before + _largest(single, width) < most:
+        return None, None
+    once_kills = kills[once, start:]
+    once_weighted = once_kills * weights[once, None]
+    once_single = once_weighted.sum(axis=0).astype(np.float64)
+    if width == 1:
+        return detected_before + single, twice_before + once_single
+    shared = (weighted.T @ fresh_kills).astype(np.float64)
+    detected = detected_before + single[:, None] + single[None, :] - shared
+    twice = twice_before + shared
+    if once.any():
+        twice += once_single[:, None] + once_single[None, :]
+        twice -= (once_weighted.T @ once_kills).astype(np.float64)
+    detected[np.tril_indices(len(single))] = -1.0
+    return detected, twice
+
+
+def _largest(values: NDArray[np.float64], count: int) -> float:
+    return float(np.partition(values, len(values) - count)[len(values) - count :].sum())

@@ -1,0 +1,136 @@
+"""Lazy greedy, one-for-one exchanges, and the bound that submodularity gives for nothing."""
+
+import heapq
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.objective import Score, best_slack, better, score
+
+
+def lazy_greedy(instance: Instance, budget: int) -> tuple[int, ...]:
+    """Add the column that detects most of what is left, until nothing is gained.
+
+    A gain can only shrink, so a column is valued again only when it reaches the top of the heap
+    (Minoux's accelerated greedy). Equal gains go to the smaller id.
+
+    Returns
+    -------
+    tuple of int
+        In the order of choice.
+    """
+    killers = [np.flatnonzero(instance.kills[:, j]) for j in range(len(instance.inputs))]
+    open_weight = np.where(instance.given == 0, instance.weights, 0)
+    heap = [(-int(open_weight[rows].sum()), column) for column, rows in enumerate(killers)]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    while heap and len(chosen) < budget:
+        stale, column = heapq.heappop(heap)
+        gain = int(open_weight[killers[column]].sum())
+        if gain != -stale:
+            heapq.heappush(heap, (-gain, column))
+            continue
+        if gain == 0:
+            break
+        chosen.append(column)
+        open_weight[killers[column]] = 0
+    return tuple(chosen)
+
+
+def improve(instance: Instance, columns: Sequence[int], budget: int) -> tuple[int, ...]:
+    """Fill up, exchange one column for another, and drop idle ones, until nothing is gained.
+
+    Every step strictly improves the whole lexicographic objective, so the result is never worse
+    than the start, and the search ends.
+
+    Returns
+    -------
+    tuple of int
+        Ascending.
+    """
+    kills = instance.kills_exact()
+    current = tuple(sorted(columns))
+    value = score(instance, current)
+    settled = False
+    while not settled:
+        settled = True
+        if len(current) < budget:
+            step = better((value, current), _best_addition(instance, kills, current))
+            if step[1] != current:
+                (value, current), settled = step, False
+                continue
+        for leaver in current:
+            step = better((value, current), _exchange(instance, kills, current, leaver, value))
+            if step[1] != current:
+                (value, current), settled = step, False
+                break
+    return current
+
+
+def _exchange(
+    instance: Instance,
+    kills: NDArray[np.floating[Any]],
+    current: tuple[int, ...],
+    leaver: int,
+    value: Score,
+) -> tuple[Score, tuple[int, ...]]:
+    """Best suite without ``leaver``: as it is, or with another column in its place."""
+    base = tuple(column for column in current if column != leaver)
+    shrunk = (score(instance, base), base)
+    counts = _counts(instance, base)
+    gains = _weights(instance, counts == 0, kills) @ kills
+    if shrunk[0].detected + gains.max() < value.detected:
+        return shrunk
+    return better(shrunk, _best_addition(instance, kills, base))
+
+
+def _best_addition(
+    instance: Instance, kills: NDArray[np.floating[Any]], base: tuple[int, ...]
+) -> tuple[Score, tuple[int, ...]]:
+    """Best set of one column more, by the whole objective; the set itself if none is left."""
+    allowed = np.setdiff1d(np.arange(len(instance.inputs)), base)
+    if not len(allowed):
+        return score(instance, base), base
+    counts = _counts(instance, base)
+    for level in (0, 1):
+        gains = (_weights(instance, counts == level, kills) @ kills)[allowed]
+        allowed = allowed[gains == gains.max()]
+    rest = best_slack(instance, base)[:, None]
+    slack = instance.weights @ np.maximum(rest, instance.slack[:, allowed])
+    allowed = allowed[slack == slack.max()]
+    costs = instance.costs[allowed]
+    whole = tuple(sorted([*base, int(allowed[costs == costs.min()][0])]))
+    return score(instance, whole), whole
+
+
+def _counts(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
+    counts: NDArray[np.int64] = instance.given + instance.kills[:, list(columns)].sum(axis=1)
+    return counts
+
+
+def _weights(
+    instance: Instance, rows: NDArray[np.bool_], kills: NDArray[np.floating[Any]]
+) -> NDArray[np.floating[Any]]:
+    return np.where(rows, instance.weights, 0).astype(kills.dtype)
+
+
+def submodular_bound(instance: Instance, columns: Sequence[int], budget: int) -> int:
+    """Bound the detection of every set of at most ``budget`` columns from above.
+
+    For a monotone submodular f and any set S: f(T) <= f(S) + the sum of the |T| largest gains
+    over S (Nemhauser, Wolsey and Fisher 1978). Never above what the whole pool detects.
+    """
+    gains = marginal_gains(instance, columns)
+    width = min(budget, len(gains))
+    largest = np.sort(gains)[len(gains) - width :].sum()
+    return min(instance.ceiling, score(instance, columns).detected + int(largest))
+
+
+def marginal_gains(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
+    """Weight that each column would add to a set; int64, shape (n,)."""
+    kills = instance.kills.astype(np.float64)
+    open_weight = _weights(instance, _counts(instance, columns) == 0, kills)
+    return (open_weight @ kills).astype(np.int64)

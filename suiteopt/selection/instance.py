@@ -1,0 +1,206 @@
+"""One problem's selection instance: plain integer arrays, so that every comparison is exact."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suiteopt.errors import UserError
+
+SLACK_UNITS = 1000
+"""Slack is counted in thousandths of a decade: whole numbers compare exactly on every machine."""
+
+SLACK_CEILING_DECADES = 6.0
+"""A kill that clears its tolerance a million times is as safe as one that clears it further."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Which mutant is killed by which input, with everything that decides between equal suites.
+
+    Columns stand in the order of their ids, so that a smaller column index is a smaller id.
+
+    Attributes
+    ----------
+    problem : str
+    mutants : tuple of str
+        Row names, length m.
+    inputs : tuple of str
+        Column names, ascending, length n.
+    kills : ndarray of bool, shape (m, n)
+    weights : ndarray of int64, shape (m,)
+        Positive. Whole numbers, so that a bound can be compared with a value without rounding.
+    slack : ndarray of int32, shape (m, n)
+        Thousandths of a decade by which a kill clears its tolerance; 0 where there is no kill.
+    costs : ndarray of int64, shape (n,)
+        Non-negative; any unit.
+    given : ndarray of int8, shape (m,)
+        How many inputs that are run anyway kill the mutant, counted up to 2.
+    given_slack : ndarray of int32, shape (m,)
+        The largest slack among those.
+    """
+
+    problem: str
+    mutants: tuple[str, ...]
+    inputs: tuple[str, ...]
+    kills: NDArray[np.bool_]
+    weights: NDArray[np.int64]
+    slack: NDArray[np.int32]
+    costs: NDArray[np.int64]
+    given: NDArray[np.int8]
+    given_slack: NDArray[np.int32]
+
+    @property
+    def total(self) -> int:
+        """Weight of all mutants, killable or not."""
+        return int(self.weights.sum())
+
+    def kills_exact(self) -> NDArray[np.floating[Any]]:
+        """Kills as the narrowest floats in which every sum of weights is exact, shape (m, n)."""
+        if self.total < 2**24:
+            return self.kills.astype(np.float32)
+        return self.kills.astype(np.float64)
+
+    @property
+    def ceiling(self) -> int:
+        """Weight of the mutants that the whole pool and the given inputs kill together."""
+        return int(self.weights[self.kills.any(axis=1) | (self.given > 0)].sum())
+
+
+def make_instance(
+    problem: str,
+    mutants: Sequence[str],
+    inputs: Sequence[str],
+    kills: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    slack_decades: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    given: ArrayLike | None = None,
+    given_slack_decades: ArrayLike | None = None,
+) -> Instance:
+    """Check, quantise and order the columns of an instance.
+
+    Parameters
+    ----------
+    problem : str
+    mutants : sequence of str, length m
+    inputs : sequence of str, length n
+        Unique, in any order.
+    kills : array_like of bool, shape (m, n)
+    weights : array_like of int, shape (m,), optional
+        Positive whole numbers; 1 each by default.
+    slack_decades : array_like of float, shape (m, n), optional
+        log10(critical tolerance / tolerance); read only where there is a kill.
+    costs : array_like of int, shape (n,), optional
+        0 each by default.
+    given, given_slack_decades : array_like, shape (m,), optional
+        Kills by inputs that are run anyway, and their largest slack; none by default.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, names repeat, a weight is not positive or a cost is negative.
+    """
+    table = np.atleast_2d(np.asarray(kills, dtype=bool))
+    shape = (len(mutants), len(inputs))
+    if table.size == 0:
+        table = np.zeros(shape, dtype=bool)
+    if table.shape != shape:
+        raise ValueError(f"kills has shape {table.shape}, names say {shape}")
+    if len(set(inputs)) != len(inputs) or len(set(mutants)) != len(mutants):
+        raise ValueError("names of mutants and of inputs must be unique")
+    order = sorted(range(len(inputs)), key=lambda column: inputs[column])
+    weight = _whole(weights, shape[0], 1)
+    cost = _whole(costs, shape[1], 0)
+    if np.any(weight <= 0) or np.any(cost < 0):
+        raise ValueError("weights are positive and costs not negative")
+    decades = np.zeros(shape) if slack_decades is None else np.asarray(slack_decades, dtype=float)
+    base = np.zeros(shape[0]) if given is None else np.asarray(given, dtype=float)
+    base_decades = (
+        np.zeros(shape[0])
+        if given_slack_decades is None
+        else np.asarray(given_slack_decades, dtype=float)
+    )
+    return Instance(
+        problem=problem,
+        mutants=tuple(mutants),
+        inputs=tuple(inputs[column] for column in order),
+        kills=np.ascontiguousarray(table[:, order]),
+        weights=weight,
+        slack=np.ascontiguousarray(_quantised(decades, table)[:, order]),
+        costs=cost[order],
+        given=np.clip(base, 0, 2).astype(np.int8),
+        given_slack=_quantised(base_decades, base > 0),
+    )
+
+
+def _whole(values: ArrayLike | None, length: int, default: int) -> NDArray[np.int64]:
+    if values is None:
+        return np.full(length, default, dtype=np.int64)
+    array = np.asarray(values)
+    whole = array.astype(np.int64)
+    if array.shape != (length,) or np.any(whole != array):
+        raise ValueError(f"{length} whole numbers are needed")
+    return whole
+
+
+def _quantised(decades: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.int32]:
+    bounded = np.clip(np.nan_to_num(decades, nan=0.0), 0.0, SLACK_CEILING_DECADES)
+    return np.where(where, np.floor(bounded * SLACK_UNITS), 0.0).astype(np.int32)
+
+
+def keep_columns(instance: Instance, columns: Sequence[int] | NDArray[np.intp]) -> Instance:
+    """Restrict to ascending column indices."""
+    index = np.asarray(columns, dtype=np.intp)
+    return replace(
+        instance,
+        inputs=tuple(instance.inputs[column] for column in index),
+        kills=np.ascontiguousarray(instance.kills[:, index]),
+        slack=np.ascontiguousarray(instance.slack[:, index]),
+        costs=instance.costs[index],
+    )
+
+
+def keep_rows(instance: Instance, rows: NDArray[np.intp]) -> Instance:
+    """Restrict to some mutants, by index."""
+    return replace(
+        instance,
+        mutants=tuple(instance.mutants[row] for row in rows),
+        kills=np.ascontiguousarray(instance.kills[rows]),
+        weights=instance.weights[rows],
+        slack=np.ascontiguousarray(instance.slack[rows]),
+        given=instance.given[rows],
+        given_slack=instance.given_slack[rows],
+    )
+
+
+def credit(instance: Instance, columns: Sequence[int]) -> Instance:
+    """Run some columns anyway: their kills become given ones and they leave the choice."""
+    if not len(columns):
+        return instance
+    chosen = list(columns)
+    given = np.minimum(2, instance.given + instance.kills[:, chosen].sum(axis=1))
+    slack = np.maximum(instance.given_slack, instance.slack[:, chosen].max(axis=1))
+    credited = replace(instance, given=given.astype(np.int8), given_slack=slack)
+    return keep_columns(credited, np.setdiff1d(np.arange(len(instance.inputs)), chosen))
+
+
+def columns_of(instance: Instance, names: Sequence[str], purpose: str) -> list[int]:
+    """Translate input ids to columns.
+
+    Raises
+    ------
+    UserError
+        If an id is unknown here.
+    """
+    positions = {name: column for column, name in enumerate(instance.inputs)}
+    unknown = [name for name in names if name not in positions]
+    if unknown:
+        raise UserError(
+            f"cannot {purpose} input '{unknown[0]}': it is not a choosable input of "
+            f"{instance.problem}; `suiteopt show` lists those that are"
+        )
+    return sorted({positions[name] for name in names})

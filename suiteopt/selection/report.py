@@ -1,0 +1,264 @@
+"""What is said about a choice: shares, families, survivors, false rejections."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suiteopt.matrix.denominator import Denominator
+from suiteopt.selection.cases import Case, null_rows, rejected_cells
+from suiteopt.selection.instance import columns_of
+from suiteopt.selection.result import Proof, Selection
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Mutants, and how many of them are detected."""
+
+    mutants: int
+    detected: int
+
+    @property
+    def share(self) -> float | None:
+        """Detected of all; None where there are no mutants."""
+        return self.detected / self.mutants if self.mutants else None
+
+    @property
+    def missed_share(self) -> float | None:
+        """What is left; None where there are no mutants."""
+        return (self.mutants - self.detected) / self.mutants if self.mutants else None
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.mutants + other.mutants, self.detected + other.detected)
+
+
+@dataclass(frozen=True)
+class ProblemSelection:
+    """The choice for one problem and what it leaves.
+
+    Attributes
+    ----------
+    selection : Selection
+        Members, bound, proof.
+    tolerances : tuple of float
+        In force on each member.
+    by_family : mapping of str to Tally
+    distinct : Tally
+        The same with mutants of equal behaviour counted once.
+    survivors : tuple of str
+        Mutants that count and are not detected.
+    unkillable : int
+        How many of them no choosable input detects either.
+    nulls : Tally
+        Implementations that do no work, and how many of them the members detect.
+    surviving_nulls : tuple of str
+    false_rejections, control_cells : int
+        Cells of controls, blind ones included, on members: rejected, and all that ran.
+    unknown_cells : int
+        Cells that were not run and count as no kill.
+    """
+
+    selection: Selection
+    tolerances: tuple[float, ...]
+    by_family: Mapping[str, Tally]
+    distinct: Tally
+    survivors: tuple[str, ...]
+    unkillable: int
+    nulls: Tally
+    surviving_nulls: tuple[str, ...]
+    false_rejections: int
+    control_cells: int
+    unknown_cells: int
+
+    @property
+    def problem(self) -> str:
+        """Its id."""
+        return self.selection.problem
+
+    @property
+    def tally(self) -> Tally:
+        """All mutants that count."""
+        return Tally(self.selection.total, self.selection.detected)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        chosen = self.selection
+        return {
+            "problem": self.problem,
+            "mutants": chosen.total,
+            "detected": chosen.detected,
+            "fitted_share": self.tally.share,
+            "alone_share": Tally(chosen.total, chosen.alone).share,
+            "distinct_share": self.distinct.share,
+            "members": [
+                {"input": name, "tolerance": tolerance}
+                for name, tolerance in zip(chosen.members, self.tolerances, strict=True)
+            ],
+            "bound": chosen.bound,
+            "status": str(chosen.status),
+            "secondary": str(chosen.secondary),
+            "optima": chosen.optima,
+            "solver": chosen.solver,
+            "version": chosen.version,
+            "twice": chosen.twice,
+            "survivors": list(self.survivors),
+            "unkillable": self.unkillable,
+            "nulls": {
+                "implementations": self.nulls.mutants,
+                "detected": self.nulls.detected,
+                "survivors": list(self.surviving_nulls),
+            },
+            "false_rejections": self.false_rejections,
+            "control_cells": self.control_cells,
+            "unknown_cells": self.unknown_cells,
+        }
+
+
+@dataclass(frozen=True)
+class MatrixSelection:
+    """The choice over a matrix, with every figure of ``suiteopt select``."""
+
+    matrix_id: str
+    matrix_device: str
+    label: str
+    budget: int
+    oracle: str
+    comparator: str
+    target: str | None
+    denominator: Denominator
+    locked: bool
+    solver: str
+    required_share: float | None
+    at_least: int | None
+    problems: tuple[ProblemSelection, ...]
+    seconds: float = field(compare=False, default=0.0)
+
+    @property
+    def tally(self) -> Tally:
+        """Mutants of all problems."""
+        return sum((part.tally for part in self.problems), Tally(0, 0))
+
+    @property
+    def fitted_share(self) -> float | None:
+        """Mean over mutants, the headline."""
+        return self.tally.share
+
+    @property
+    def fitted_macro_share(self) -> float | None:
+        """Mean over the problems that have mutants."""
+        shares = [share for part in self.problems if (share := part.tally.share) is not None]
+        return sum(shares) / len(shares) if shares else None
+
+    @property
+    def alone_share(self) -> float | None:
+        """What the members detect without inputs that the harness runs anyway."""
+        return Tally(self.tally.mutants, sum(p.selection.alone for p in self.problems)).share
+
+    @property
+    def distinct_share(self) -> float | None:
+        """Mean over behaviours: mutants that behave equally weigh one."""
+        return sum((part.distinct for part in self.problems), Tally(0, 0)).share
+
+    @property
+    def by_family(self) -> dict[str, Tally]:
+        """Mutants by family, in alphabetical order."""
+        families: dict[str, Tally] = {}
+        for part in self.problems:
+            for name, tally in part.by_family.items():
+                families[name] = families.get(name, Tally(0, 0)) + tally
+        return dict(sorted(families.items()))
+
+    @property
+    def members(self) -> int:
+        """Chosen inputs of all problems."""
+        return sum(len(part.selection.members) for part in self.problems)
+
+    @property
+    def false_rejections(self) -> int:
+        """Control cells rejected on members."""
+        return sum(part.false_rejections for part in self.problems)
+
+    @property
+    def status(self) -> Proof:
+        """Proved where every problem is and, with a required share, the number of members too."""
+        proved = all(part.selection.status == Proof.PROVED for part in self.problems)
+        if self.at_least is not None:
+            proved = self.at_least == self.members
+        return Proof.PROVED if proved else Proof.FEASIBLE
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form: the keys of ``suiteopt select``, except the path of the suite."""
+        return {
+            "budget": self.budget,
+            "oracle": self.oracle,
+            "target": self.target,
+            "problems": len(self.problems),
+            "mutants": self.tally.mutants,
+            "fitted_share": self.fitted_share,
+            "fitted_macro_share": self.fitted_macro_share,
+            "alone_share": self.alone_share,
+            "distinct_share": self.distinct_share,
+            "by_family": {
+                name: {
+                    "mutants": tally.mutants,
+                    "detected": tally.detected,
+                    "missed_share": tally.missed_share,
+                }
+                for name, tally in self.by_family.items()
+            },
+            "members": self.members,
+            "at_least": self.at_least,
+            "required_share": self.required_share,
+            "false_rejections": self.false_rejections,
+            "control_cells": sum(part.control_cells for part in self.problems),
+            "status": str(self.status),
+            "solver": self.solver,
+            "denominator": str(self.denominator),
+            "locked": self.locked,
+            "label": self.label,
+            "rows": [part.as_dict() for part in self.problems],
+            "seconds": self.seconds,
+        }
+
+
+def describe(case: Case, selection: Selection) -> ProblemSelection:
+    """Say what a choice does to a problem."""
+    instance, table = case.instance, case.table
+    columns = columns_of(instance, selection.members, "find")
+    killed = (instance.given > 0) | instance.kills[:, columns].any(axis=1)
+    killable = (instance.given > 0) | instance.kills.any(axis=1)
+    positions = [table.inputs.index(name) for name in selection.members]
+    rejected, cells = rejected_cells(table, selection.members)
+    nulls = null_rows(table)
+    dead = np.asarray(table.kills[nulls].toarray()[:, positions].any(axis=1))
+    return ProblemSelection(
+        selection=selection,
+        tolerances=tuple(float(table.tolerances[position]) for position in positions),
+        by_family=_by_family(case.families, killed),
+        distinct=_distinct(case.behaviours, killed),
+        survivors=tuple(
+            name for name, dies in zip(instance.mutants, killed, strict=True) if not dies
+        ),
+        unkillable=int((~killable).sum()),
+        nulls=Tally(len(nulls), int(dead.sum())),
+        surviving_nulls=tuple(
+            table.implementations[row] for row, dies in zip(nulls, dead, strict=True) if not dies
+        ),
+        false_rejections=rejected,
+        control_cells=cells,
+        unknown_cells=case.unknown_cells,
+    )
+
+
+def _by_family(families: Sequence[str], killed: NDArray[np.bool_]) -> dict[str, Tally]:
+    tallies: dict[str, Tally] = {}
+    for name, dies in zip(families, killed, strict=True):
+        tallies[name] = tallies.get(name, Tally(0, 0)) + Tally(1, int(dies))
+    return dict(sorted(tallies.items()))
+
+
+def _distinct(behaviours: NDArray[np.int64], killed: NDArray[np.bool_]) -> Tally:
+    """Behaviours and how many of them are detected; equal behaviour dies together."""
+    return Tally(len(np.unique(behaviours)), len(np.unique(behaviours[killed])))

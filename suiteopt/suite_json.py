@@ -1,0 +1,265 @@
+"""The suite's JSON form, version 1.0, read with every field checked.
+
+The document is described by the JSON schema ``suiteopt/data/suite.schema.json``. A minor version
+only adds keys, which an older reader ignores; another major version is refused.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from suiteopt.errors import UserError
+from suiteopt.matrix.jsonable import dumps
+from suiteopt.matrix.schema import Need, Statistic
+from suiteopt.suite import Member, ProblemSuite, Suite
+
+FORMAT_NAME = "suiteopt-suite"
+FORMAT_MAJOR = 1
+FORMAT_MINOR = 0
+SCHEMA_FILE = "suite.schema.json"
+
+_RATIO = re.compile(r"(allclose_candidate|allclose_reference)@[0-9][0-9.e+-]*")
+
+Recipes = dict[str, dict[str, Any]]
+T = TypeVar("T")
+
+
+def dump(suite: Suite) -> str:
+    """Return the canonical text of a suite."""
+    return dumps(_document(suite), indent=2) + "\n"
+
+
+def load(text: str | bytes, source: str = "the suite") -> Suite:
+    """Read a suite from JSON text; see `Suite.from_json`."""
+    try:
+        document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    except (ValueError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(
+            f"{source} is not a suite: it is no JSON text ({error}); "
+            "give a file that 'suiteopt select -o' wrote"
+        ) from error
+    return _Reader(source).suite(document)
+
+
+def read(path: Path) -> Suite:
+    """Read a suite file; see `Suite.open`."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise UserError(
+            f"there is no suite file {path}; write one with 'suiteopt select -o {path}'"
+        ) from error
+    except OSError as error:
+        raise UserError(f"the suite file {path} cannot be read: {error.strerror}") from error
+    return load(data, str(path))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema document of the suite format."""
+    from importlib.resources import files
+
+    document: dict[str, Any] = json.loads((files("suiteopt") / "data" / SCHEMA_FILE).read_bytes())
+    return document
+
+
+def _document(suite: Suite) -> dict[str, Any]:
+    major, minor = suite.matrix_format
+    return {
+        "format": {"name": FORMAT_NAME, "major": FORMAT_MAJOR, "minor": FORMAT_MINOR},
+        "matrix": {
+            "id": suite.matrix_id,
+            "device": suite.matrix_device,
+            "format": {"major": major, "minor": minor},
+        },
+        "oracle": suite.oracle,
+        "target": suite.target,
+        "budget": suite.budget,
+        "command": suite.command,
+        "problems": [_problem_document(problem) for problem in suite.problems],
+    }
+
+
+def _problem_document(problem: ProblemSuite) -> dict[str, Any]:
+    return {
+        "problem": problem.problem,
+        "benchmark": problem.benchmark,
+        "level": problem.level,
+        "name": problem.name,
+        "dtype": problem.dtype,
+        "mutants": problem.mutants,
+        "detected": problem.detected,
+        "members": [_member_document(member) for member in problem.members],
+    }
+
+
+def _member_document(member: Member) -> dict[str, Any]:
+    if math.isnan(member.tolerance) or member.tolerance < 0:
+        raise ValueError(f"the tolerance of {member.input} is {member.tolerance}")
+    return {
+        "input": member.input,
+        "values": member.values,
+        "parameters": member.parameters,
+        "shape": member.shape,
+        "shape_recipe": member.shape_recipe,
+        "seed": member.seed,
+        "tolerance": member.tolerance,
+        "comparator": member.comparator,
+        "needs": sorted(member.needs),
+    }
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+class _Reader:
+    """Reads fields with their types checked; an error names the file and the field."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def wrong(self, where: str, what: str) -> UserError:
+        return UserError(
+            f"{self.source} is not a valid suite: {where} {what}; "
+            "give a file that 'suiteopt select -o' wrote"
+        )
+
+    def get(self, parent: Any, key: str, kind: type[T], where: str) -> T:
+        if not isinstance(parent, dict):
+            raise self.wrong(where or "the document", "is not an object")
+        path = f"{where}.{key}" if where else key
+        if key not in parent:
+            raise self.wrong(path, "is missing")
+        value = parent[key]
+        # bool is a subclass of int, and true is no number
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self.wrong(path, f"is not of type {kind.__name__}")
+        return value
+
+    def count(self, parent: Any, key: str, where: str) -> int:
+        value = self.get(parent, key, int, where)
+        if value < 0:
+            raise self.wrong(f"{where}.{key}" if where else key, "is negative")
+        return value
+
+    def items(self, parent: Any, key: str, where: str) -> Iterator[tuple[str, Any]]:
+        path = f"{where}.{key}" if where else key
+        for index, item in enumerate(self.get(parent, key, list, where)):
+            yield f"{path}[{index}]", item
+
+    def strings(self, parent: Any, key: str, where: str) -> tuple[str, ...]:
+        found = []
+        for path, item in self.items(parent, key, where):
+            if not isinstance(item, str):
+                raise self.wrong(path, "is not of type str")
+            found.append(item)
+        return tuple(found)
+
+    def suite(self, document: Any) -> Suite:
+        version = self.get(document, "format", dict, "")
+        if self.get(version, "name", str, "format") != FORMAT_NAME:
+            raise self.wrong("format.name", f"is not '{FORMAT_NAME}'")
+        major = self.get(version, "major", int, "format")
+        if major != FORMAT_MAJOR:
+            raise UserError(
+                f"{self.source} has suite format {major}, and this version of suiteopt reads "
+                f"format {FORMAT_MAJOR}; use the version that wrote it, or select again"
+            )
+        matrix = self.get(document, "matrix", dict, "")
+        matrix_format = self.get(matrix, "format", dict, "matrix")
+        target = document.get("target")
+        if target is not None and not isinstance(target, str):
+            raise self.wrong("target", "is neither null nor of type str")
+        return Suite(
+            matrix_id=self.get(matrix, "id", str, "matrix"),
+            matrix_device=self.get(matrix, "device", str, "matrix"),
+            matrix_format=(
+                self.count(matrix_format, "major", "matrix.format"),
+                self.count(matrix_format, "minor", "matrix.format"),
+            ),
+            oracle=self.get(document, "oracle", str, ""),
+            target=target,
+            budget=self.count(document, "budget", ""),
+            command=self.get(document, "command", str, ""),
+            problems=self.problems(document),
+        )
+
+    def problems(self, document: Any) -> tuple[ProblemSuite, ...]:
+        problems = tuple(
+            self.problem(item, path) for path, item in self.items(document, "problems", "")
+        )
+        names = [problem.problem for problem in problems]
+        for name in names:
+            if names.count(name) > 1:
+                raise self.wrong("problems", f"holds {name} twice")
+        return problems
+
+    def problem(self, item: Any, where: str) -> ProblemSuite:
+        members = tuple(
+            self.member(member, path) for path, member in self.items(item, "members", where)
+        )
+        for index, member in enumerate(members):
+            if set(member.values) != set(members[0].values):
+                raise self.wrong(f"{where}.members[{index}].values", "names other tensors")
+        return ProblemSuite(
+            problem=self.get(item, "problem", str, where),
+            benchmark=self.get(item, "benchmark", str, where),
+            level=self.count(item, "level", where),
+            name=self.get(item, "name", str, where),
+            dtype=self.get(item, "dtype", str, where),
+            mutants=self.count(item, "mutants", where),
+            detected=self.count(item, "detected", where),
+            members=members,
+        )
+
+    def member(self, item: Any, where: str) -> Member:
+        comparator = self.get(item, "comparator", str, where)
+        if comparator not in set(Statistic) and not _RATIO.fullmatch(comparator):
+            raise self.wrong(f"{where}.comparator", f"'{comparator}' is unknown")
+        needs = self.strings(item, "needs", where)
+        for need in needs:
+            if need not in set(Need):
+                raise self.wrong(f"{where}.needs", f"holds '{need}', which is unknown")
+        shape = self.get(item, "shape", dict, where)
+        for name in shape:
+            self.count(shape, name, f"{where}.shape")
+        return Member(
+            input=self.get(item, "input", str, where),
+            values=self.recipes(item, "values", where),
+            parameters=self.recipes(item, "parameters", where),
+            shape=shape,
+            shape_recipe=self.get(item, "shape_recipe", str, where),
+            seed=self.get(item, "seed", int, where),
+            tolerance=self.tolerance(item, where),
+            comparator=comparator,
+            needs=needs,
+        )
+
+    def recipes(self, item: Any, key: str, where: str) -> Recipes:
+        found: Mapping[str, Any] = self.get(item, key, dict, where)
+        for tensor, recipe in found.items():
+            path = f"{where}.{key}.{tensor}"
+            self.get(recipe, "name", str, path)
+            self.get(recipe, "version", int, path)
+            self.get(recipe, "arguments", dict, path)
+        return dict(found)
+
+    def tolerance(self, item: Any, where: str) -> float:
+        if "tolerance" not in item:
+            raise self.wrong(f"{where}.tolerance", "is missing")
+        value = item["tolerance"]
+        if value is None:
+            return math.inf
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise self.wrong(f"{where}.tolerance", "is neither null nor a number from 0 on")
+        return float(value)

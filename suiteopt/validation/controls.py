@@ -1,0 +1,180 @@
+"""False rejections on controls that the tolerances have not seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.schema import Kind
+from suiteopt.matrix.store import Matrix
+from suiteopt.selection.cases import Case, Question, case_instance
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.solve import solve
+from suiteopt.validation.bootstrap import upper_bound
+
+BLIND = "blind"
+
+
+@dataclass(frozen=True)
+class HeldOutControl:
+    """One control, judged by a suite that was calibrated and chosen without its kind.
+
+    Attributes
+    ----------
+    problem, control : str
+    kind : str
+        Its kind, or ``blind`` for one that never calibrates.
+    cells, rejected : int
+        On members of the suite: all that ran, and rejected ones.
+    pool_cells, pool_rejected : int
+        The same on every input that could have been chosen.
+    """
+
+    problem: str
+    control: str
+    kind: str
+    cells: int
+    rejected: int
+    pool_cells: int
+    pool_rejected: int
+
+
+@dataclass(frozen=True)
+class HeldOutControls:
+    """All held-out controls.
+
+    The cells of one problem are not independent: they share inputs, members and often the
+    arithmetic. The bound therefore takes the problem as its unit: a problem counts as an event if
+    any of its held-out controls is rejected on any member, and the exact one-sided 95%
+    Clopper-Pearson bound is that of events among problems. It bounds the share of problems whose
+    suite rejects a correct implementation that nobody calibrated on.
+    """
+
+    rows: tuple[HeldOutControl, ...]
+
+    @property
+    def held_out(self) -> int:
+        """Control cells on members."""
+        return sum(row.cells for row in self.rows)
+
+    @property
+    def rejected(self) -> int:
+        """Rejected ones among them."""
+        return sum(row.rejected for row in self.rows)
+
+    @property
+    def problems(self) -> int:
+        """Problems with a held-out control that ran on a member."""
+        return len({row.problem for row in self.rows if row.cells})
+
+    @property
+    def problems_rejected(self) -> int:
+        """Those with a rejection."""
+        return len({row.problem for row in self.rows if row.rejected})
+
+    @property
+    def bound_share(self) -> float | None:
+        """Upper bound of the share of problems with a rejection; None without any."""
+        return upper_bound(self.problems_rejected, self.problems)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        blind = [row for row in self.rows if row.kind == BLIND]
+        return {
+            "held_out": self.held_out,
+            "rejected": self.rejected,
+            "bound_share": self.bound_share,
+            "problems": self.problems,
+            "problems_rejected": self.problems_rejected,
+            "cell_bound_share": upper_bound(self.rejected, self.held_out),
+            "pool_held_out": sum(row.pool_cells for row in self.rows),
+            "pool_rejected": sum(row.pool_rejected for row in self.rows),
+            "blind_held_out": sum(row.cells for row in blind),
+            "blind_rejected": sum(row.rejected for row in blind),
+            "rejections": [
+                {
+                    "problem": row.problem,
+                    "control": row.control,
+                    "kind": row.kind,
+                    "rejected": row.rejected,
+                    "cells": row.cells,
+                }
+                for row in self.rows
+                if row.rejected
+            ],
+        }
+
+
+def hold_out_controls(
+    matrix: Matrix, question: Question, found: Sequence[Case], budget: int, solver: str
+) -> HeldOutControls:
+    """Leave one control kind out at a time, calibrate and choose anew, and judge it.
+
+    A kind that is the only one to calibrate a problem is not left out there. Blind controls are
+    judged by the suite that all calibrating controls give.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    question : Question
+    found : sequence of Case
+        As made by default.
+    budget : int
+    solver : str
+    """
+    rows: list[HeldOutControl] = []
+    for case in found:
+        details = matrix.implementations_of(case.problem)
+        details = details[details["kind"] == str(Kind.CONTROL)].set_index("implementation")
+        calibrating = [
+            name
+            for name, counts in zip(case.table.controls, case.table.calibrating, strict=True)
+            if counts
+        ]
+        kinds = {name: str(details.at[name, "control_kind"]) for name in calibrating}
+        for kind in sorted(set(kinds.values())):
+            rest = [name for name in calibrating if kinds[name] != kind]
+            if not rest:
+                continue
+            table = kill_table(
+                matrix,
+                case.problem,
+                question.oracle,
+                controls=rest,
+                include_locked=question.locked,
+            )
+            without = case_instance(matrix, table, case.instance.mutants, question)
+            out = [name for name in calibrating if kinds[name] == kind]
+            rows += _judge(table, without, out, kind, budget, solver)
+        blind = [name for name in case.table.controls if bool(details.at[name, "blind"])]
+        if blind:
+            rows += _judge(case.table, case.instance, blind, BLIND, budget, solver)
+    return HeldOutControls(tuple(rows))
+
+
+def _judge(
+    table: KillTable,
+    instance: Instance,
+    controls: Sequence[str],
+    kind: str,
+    budget: int,
+    solver: str,
+) -> list[HeldOutControl]:
+    members = solve(instance, budget, solver).members
+    rows = []
+    for name in controls:
+        cells, rejected = _count(table, name, members)
+        pool_cells, pool_rejected = _count(table, name, instance.inputs)
+        rows.append(
+            HeldOutControl(case.problem, name, kind, cells, rejected, pool_cells, pool_rejected)
+        )
+    return rows
+
+
+def _count(table: KillTable, control: str, inputs: Sequence[str]) -> tuple[int, int]:
+    row = table.controls.index(control)
+    columns = [table.inputs.index(name) for name in inputs]
+    ran = table.control_ran[row, columns]
+    return int(ran.sum()), int(np.sum(ran & table.control_rejections[row, columns]))

@@ -1,0 +1,144 @@
+"""Folds of mutants: at random, by site, by rule, by family.
+
+A fold is a boolean mask over the mutants of all problems together; True is held out.
+"""
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+
+
+class Split(StrEnum):
+    """How mutants are held out."""
+
+    RANDOM = "random"  # stratified by problem and family; near-duplicates on both sides
+    SITE = "site"  # all edits of one expression together: the primary figure
+    RULE = "rule"  # one rule at a time, from all problems at once
+    FAMILY = "family"  # one family at a time, from all problems at once
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Folds of one split, all repeats one behind the other.
+
+    Attributes
+    ----------
+    held : ndarray of bool, shape (folds, mutants)
+    repeats : int
+    share : ndarray of float64, shape (mutants,)
+        What a mutant weighs each time it is held out, so that it weighs 1 in every repeat.
+    names : tuple of str
+        What each fold holds out; empty where folds have no names.
+    """
+
+    held: NDArray[np.bool_]
+    repeats: int
+    share: NDArray[np.float64]
+    names: tuple[str, ...] = ()
+
+
+def random_folds(strata: Sequence[str], count: int, repeats: int, seed: int = 0) -> Folds:
+    """Hold out at random, each stratum spread evenly over the folds.
+
+    Parameters
+    ----------
+    strata : sequence of str, one a mutant
+        Problem and family.
+    count : int
+        Folds a repeat; fewer where there are fewer mutants.
+    repeats : int
+    seed : int
+        Of the first repeat; the others count up from it.
+    """
+    mutants = len(strata)
+    folds = min(count, mutants)
+    if folds < 2:
+        return _none(mutants)
+    labels = np.unique(np.asarray(strata, dtype=str), return_inverse=True)[1]
+    if np.bincount(labels).max() < folds:
+        labels = np.zeros(mutants, dtype=np.intp)  # scikit-learn asks for one full stratum
+    held = []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        for repeat in range(repeats):
+            splitter = StratifiedKFold(folds, shuffle=True, random_state=seed + repeat)
+            held += [_mask(test, mutants) for _, test in splitter.split(labels, labels)]
+    return Folds(np.array(held), repeats, np.ones(mutants))
+
+
+def site_groups(sites: Sequence[Sequence[Hashable]]) -> NDArray[np.intp]:
+    """Number the groups of mutants that are linked by a common site.
+
+    A merged duplicate has the sites of all it was merged from, and so links their groups. A
+    mutant without a site is a group of its own.
+
+    Parameters
+    ----------
+    sites : sequence of sequences, one a mutant
+        Any hashable that is equal for the same expression: source identity, start, end.
+    """
+    numbers: dict[Hashable, int] = {}
+    edges = [
+        (mutant, numbers.setdefault(site, len(numbers)))
+        for mutant, own in enumerate(sites)
+        for site in own
+    ]
+    mutants, size = len(sites), len(sites) + len(numbers)
+    rows = np.array([edge[0] for edge in edges], dtype=np.intp)
+    columns = np.array([edge[1] for edge in edges], dtype=np.intp) + mutants
+    links = csr_array((np.ones(len(edges), dtype=np.int8), (rows, columns)), shape=(size, size))
+    labels = np.asarray(connected_components(links, directed=False)[1][:mutants])
+    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
+
+
+def site_folds(groups: NDArray[np.intp], count: int, repeats: int, seed: int = 0) -> Folds:
+    """Hold whole groups out, shuffled anew in every repeat."""
+    mutants = len(groups)
+    folds = min(count, len(np.unique(groups)))
+    if folds < 2:
+        return _none(mutants)
+    held = []
+    for repeat in range(repeats):
+        splitter = GroupKFold(folds, shuffle=True, random_state=seed + repeat)
+        held += [_mask(test, mutants) for _, test in splitter.split(groups, groups=groups)]
+    return Folds(np.array(held), repeats, np.ones(mutants))
+
+
+def label_folds(labels: Sequence[Sequence[str]]) -> Folds:
+    """Hold one label out at a time: no mutant that has it is trained on.
+
+    A merged duplicate has several rules. It is held out with each of them and shares its weight
+    among these folds; grouping all rules that some duplicate links would make one fold of most.
+
+    Parameters
+    ----------
+    labels : sequence of sequences of str, one a mutant
+        Its rules, or its family alone.
+    """
+    names = sorted({name for own in labels for name in own})
+    if len(names) < 2:
+        return _none(len(labels))
+    position = {name: fold for fold, name in enumerate(names)}
+    held = np.zeros((len(names), len(labels)), dtype=np.bool_)
+    for mutant, own in enumerate(labels):
+        for name in own:
+            held[position[name], mutant] = True
+    times = held.sum(axis=0)
+    return Folds(held, 1, np.where(times > 0, 1.0 / np.maximum(times, 1), 0.0), tuple(names))
+
+
+def _mask(indices: NDArray[np.intp], length: int) -> NDArray[np.bool_]:
+    mask = np.zeros(length, dtype=np.bool_)
+    mask[indices] = True
+    return mask
+
+
+def _none(mutants: int) -> Folds:
+    return Folds(np.zeros((0, mutants), dtype=np.bool_), 0, np.ones(mutants))
