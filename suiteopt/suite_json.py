@@ -177,7 +177,10 @@ class _Reader:
             )
         matrix = self.get(document, "matrix", dict, "")
         matrix_format = self.get(matrix, "format", dict, "matrix")
-        target = document.get("target")
+        self.count(version, "minor", "format")
+        if "target" not in document:
+            raise self.wrong("target", "is missing")
+        target = document["target"]
         if target is not None and not isinstance(target, str):
             raise self.wrong("target", "is neither null nor of type str")
         return Suite(

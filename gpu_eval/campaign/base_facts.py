@@ -8,7 +8,7 @@ from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import InputFacts, Subject
 from gpu_eval.devices.base import Outcome
 from gpu_eval.problems import expressions
-from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.definition import Problem, Tensors
 from gpu_eval.problems.tensors import dimensions, floors
 from suiteopt.matrix.schema import MEASURED_STATUSES, Count, Kind, Statistic, Status
 
@@ -113,7 +113,7 @@ class BaseObserver:
                 )
         return ""
 
-    def _repeats(self, tensors: "dict[str, Tensor]", reference: "dict[str, Tensor]") -> bool:
+    def _repeats(self, tensors: Tensors, reference: Tensors) -> bool:
         import torch
 
         try:

@@ -47,7 +47,8 @@ class CellTable:
         """Store a cell that was run once or several times; return the status it gets."""
         row = merge(outcomes)
         self._rows.append((subject, cell_input, *row))
-        return STATUSES[row[0]]
+        status: Status = STATUSES[row[0]]
+        return status
 
     def array(self) -> NDArray[np.void]:
         """Return the cells sorted by implementation, then input."""

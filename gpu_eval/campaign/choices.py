@@ -49,7 +49,7 @@ _FINITE = (
     _choice("impulse-last", "edge", "impulse", "normal"),
     _choice("tile-edges", "edge", "tile-edges", "normal"),
     _choice("offset-64", "offset", "offset", offset=64),
-    _choice("hot-last", "hot", "hot", "normal", place="last"),
+    _choice("hot-last", "hot", "hot", "normal", heat=10, place="last"),
     _choice("few-3", "ties", "few", count=3),
     _choice("sorted", "order", "sorted"),
     _choice("beyond-half", "range", "beyond-half"),
@@ -58,7 +58,7 @@ _FINITE = (
     _choice("alternating", "cancellation", "alternating"),
     _choice("offset-1000", "offset", "offset"),
     _choice("hot-random", "hot", "hot", "normal", count=2),
-    _choice("zeros-denormals", "range", "zeros-denormals"),
+    _choice("zeros-denormals", "range", "zeros-denormals", "normal"),
     _choice("octaves", "magnitude", "octaves"),
     _choice("normal-x4", "magnitude", "normal", exponent=2),
     _choice("impulse-random", "edge", "impulse", "normal", place="random"),
@@ -90,7 +90,7 @@ _FINITE = (
     _choice("uniform", "distribution", "uniform"),
 )
 _NONFINITE = (
-    _choice("infinities", "nonfinite", "nonfinite", kind="inf"),
+    _choice("infinities", "nonfinite", "nonfinite", special="inf"),
     _choice("nonfinite", "nonfinite", "nonfinite"),
 )
 CHOICES: Mapping[str, ValueChoice] = MappingProxyType(
@@ -172,14 +172,28 @@ AFFINE_PARAMETERS = (
     ("normal", "heavy-tail"),
 )
 
-# Candidates with other shapes: values for the variations, in turn.
-SHAPE_VALUES: Mapping[OperationClass, tuple[str, ...]] = MappingProxyType(
+# Candidates with other shapes: the values that go with each variation.
+_SHAPE_VALUES: Mapping[str, str] = MappingProxyType(
     {
-        OperationClass.MATMUL: ("lattice-3", "normal", "residue"),
-        OperationClass.SOFTMAX: ("normal", "hot-last", "ramp"),
+        "tile+1": "normal",
+        "prime": "ramp",
+        "one": "offset-64",
+        "tile-1": "heavy-tail",
+        "non-square": "normal",
     }
 )
-DEFAULT_SHAPE_VALUES = ("normal", "ramp", "sparse-16")
+_SHAPE_VALUES_OF: Mapping[OperationClass, Mapping[str, str]] = MappingProxyType(
+    {
+        OperationClass.MATMUL: {"tile+1": "lattice-3", "prime": "normal", "tile-1": "residue"},
+        OperationClass.SOFTMAX: {"prime": "hot-last", "one": "normal"},
+    }
+)
+
+
+def shape_values(operation: OperationClass, shape_recipe: str) -> str:
+    """Return the name of the value choice that goes with a variation of the shape."""
+    own = _SHAPE_VALUES_OF.get(operation, {})
+    return own.get(shape_recipe, _SHAPE_VALUES[shape_recipe])
 
 
 def value_order(operation: OperationClass) -> tuple[ValueChoice, ...]:

@@ -97,7 +97,7 @@ def _mutants(
     source = original.source
     assert source is not None
     result = []
-    for fault in faults(problem.id, substrate.name, source.files, substrate.plan):
+    for fault in faults(problem, substrate, source.files, substrate.plan):
         if fault.plan is None:
             edited = replace(source, id=fault.id, files=fault.apply(source.files))
         else:

@@ -188,9 +188,8 @@ def cost(problem: Problem, pool_input: PoolInput) -> int:
     sizes = dimensions(problem, pool_input.shape)
     length = expressions.evaluate(problem.reduction_length, sizes)
     outputs = sum(_elements(shape_of(spec, sizes)) for spec in problem.outputs)
-    others = sum(
-        _elements(shape_of(spec, sizes)) for spec in (*problem.inputs, *problem.parameters)
-    )
+    others = sum(_elements(shape_of(spec, sizes)) for spec in problem.inputs)
+    others += sum(_elements(shape_of(spec, sizes)) for spec in problem.parameters)
     return others + outputs + outputs * length
 
 

@@ -1,31 +1,24 @@
 """The candidate pool of a problem, and how an input becomes tensors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gpu_eval.campaign.choices import (
     AFFINE_PARAMETERS,
     CHOICES,
-    DEFAULT_SHAPE_VALUES,
     LINEAR_PARAMETERS,
     SCALINGS,
-    SHAPE_VALUES,
+    shape_values,
     value_order,
 )
 from gpu_eval.campaign.own_draw import TRIAL_SEEDS, initial_parameters, is_scalable, own_draw
-from gpu_eval.campaign.pool_input import (
-    OWN,
-    SCALED,
-    PoolInput,
-    derived_seed,
-    make_input,
-    pool_hash,
-)
+from gpu_eval.campaign.pool_input import OWN, SCALED, PoolInput, make_input, pool_hash
 from gpu_eval.campaign.shapes import PlannedShape, Profile, plan_shape
-from gpu_eval.campaign.tensor_values import with_structure, values_of
+from gpu_eval.campaign.tensor_values import own_values, values_of
 from gpu_eval.campaign.variations import shape_variations
 from gpu_eval.problems.definition import ParameterRole, Problem
 from gpu_eval.problems.tensors import dimensions, shape_of
+from suiteopt.errors import UserError
 from suiteopt.inputs.parameters import BENCHMARK
 from suiteopt.inputs.recipes import build
 from suiteopt.matrix.schema import Role
@@ -61,15 +54,134 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     scalings = [_scaled(problem, planned, factor) for factor in SCALINGS[: profile.scalings]]
     room = profile.candidates - 1 - len(scalings) - len(special)
     values = [
-        make_input(
-            problem,
-            planned,
-            role=Role.CANDIDATE,
-            kind=choice.kind,
-            value_recipe=choice.name,
-            values=values_of(problem, planned, choice),
-        )
+        _candidate(problem, planned, choice.name)
         for choice in value_order(problem.operation_class)[:room]
     ]
     own = [_own(problem, planned, trial) for trial in range(len(TRIAL_SEEDS))]
     return (own[0], *scalings, *values, *special, *own[1:])
+
+
+def realise(problem: Problem, pool_input: PoolInput, device: str = "cpu") -> "dict[str, Tensor]":
+    """Make the tensors of an input: inputs in their order, then parameters.
+
+    Parameters
+    ----------
+    problem : Problem
+    pool_input : PoolInput
+    device : str
+        Where the tensors are wanted. Recipes are computed there, to the same bits everywhere; own
+        draws and initialisations come from torch's CPU generator.
+
+    Returns
+    -------
+    dict of str to Tensor
+        Contiguous; inputs in the dtype of their spec, parameters in float32.
+
+    Raises
+    ------
+    UserError
+        If a recipe of the input is unknown, or the problem cannot initialise its parameters.
+    """
+    import torch
+
+    values = dimensions(problem, pool_input.shape)
+    made: dict[str, Tensor] = {}
+    own: dict[str, Tensor] = {}
+    initial: dict[str, Tensor] = {}
+    for spec in problem.inputs:
+        recipe = pool_input.values[spec.name]
+        if recipe["name"] in (OWN, SCALED):
+            own = own or own_draw(problem, values, pool_input.seed)
+            tensor = own[spec.name]
+            if recipe["name"] == SCALED and is_scalable(spec):
+                tensor = tensor * recipe["arguments"]["factor"]
+        else:
+            tensor = _built(problem, recipe, shape_of(spec, values), pool_input, spec.name, device)
+        made[spec.name] = tensor.to(device=device, dtype=getattr(torch, spec.dtype)).contiguous()
+    for parameter in problem.parameters:
+        recipe = pool_input.parameters[parameter.name]
+        if recipe["name"] == BENCHMARK:
+            initial = initial or initial_parameters(problem, values)
+            tensor = initial[parameter.name]
+        else:
+            shape = shape_of(parameter, values)
+            tensor = _built(problem, recipe, shape, pool_input, parameter.name, device)
+        made[parameter.name] = tensor.to(device=device, dtype=torch.float32).contiguous()
+    return made
+
+
+def _built(
+    problem: Problem,
+    recipe: Any,
+    shape: tuple[int, ...],
+    pool_input: PoolInput,
+    tensor: str,
+    device: str,
+) -> "Tensor":
+    try:
+        return build(recipe, shape, pool_input.seed, tensor, device)
+    except (KeyError, ValueError) as error:
+        raise UserError(
+            f"problem {problem.id}: input '{pool_input.id}' cannot be made, tensor '{tensor}': "
+            f"{error.args[0]}"
+        ) from error
+
+
+def _own(problem: Problem, planned: PlannedShape, trial: int) -> PoolInput:
+    return make_input(
+        problem,
+        planned,
+        role=Role.OWN if trial else Role.CANDIDATE,
+        kind=OWN,
+        value_recipe=f"{OWN}-{trial}",
+        values=own_values(problem),
+        seed=TRIAL_SEEDS[trial],
+    )
+
+
+def _scaled(problem: Problem, planned: PlannedShape, factor: float) -> PoolInput:
+    return make_input(
+        problem,
+        planned,
+        role=Role.CANDIDATE,
+        kind="scaling",
+        value_recipe=f"{OWN}-x{factor:g}",
+        values=own_values(problem, factor),
+        seed=TRIAL_SEEDS[0],
+    )
+
+
+def _candidate(
+    problem: Problem,
+    planned: PlannedShape,
+    name: str,
+    parameter_recipe: str = BENCHMARK,
+    kind: str = "",
+) -> PoolInput:
+    """Put a candidate together from the name of a value choice, or `own` for the first draw."""
+    own = name == OWN
+    return make_input(
+        problem,
+        planned,
+        role=Role.CANDIDATE,
+        kind=kind or CHOICES[name].kind,
+        value_recipe=f"{OWN}-0" if own else name,
+        values=own_values(problem) if own else values_of(problem, planned, CHOICES[name]),
+        parameter_recipe=parameter_recipe,
+        seed=TRIAL_SEEDS[0] if own else None,
+    )
+
+
+def _with_parameters(problem: Problem, planned: PlannedShape, count: int) -> Iterator[PoolInput]:
+    if not problem.parameters:
+        return
+    roles = {spec.role for spec in problem.parameters}
+    combinations = LINEAR_PARAMETERS if ParameterRole.WEIGHT in roles else AFFINE_PARAMETERS
+    for name, recipe in combinations[:count]:
+        yield _candidate(problem, planned, name, recipe, kind="parameters")
+
+
+def _with_shapes(problem: Problem, planned: PlannedShape, count: int) -> Iterator[PoolInput]:
+    for varied in shape_variations(problem, planned)[:count]:
+        name = shape_values(problem.operation_class, varied.recipe)
+        yield _candidate(problem, varied, name, kind="shape")

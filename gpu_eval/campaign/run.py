@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from gpu_eval.campaign import processes
 from gpu_eval.campaign.assemble import assemble, tool_version
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.layout import Layout
@@ -55,6 +56,7 @@ def start(root: Path, settings: Settings, device: Device, reporter: Reporter) ->
     layout = Layout(root)
     _refuse_occupied(layout)
     # The plan comes first: a wrong problem definition leaves no directory behind.
+    processes.warm_up()
     reporter.stage("planning")
     began = time.monotonic()
     plan = build_plan(settings)
@@ -95,6 +97,7 @@ def resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
     with locked(layout.lock):
         began = time.monotonic()
         settings = Settings.from_json(layout.settings.read_text("utf-8"), layout.settings)
+        processes.warm_up()
         reporter.stage("planning")
         plan = build_plan(settings)
         _check_frozen(layout, plan)
@@ -129,9 +132,7 @@ def _work(
                 if done >= 0:
                     reporter.cells(done, schedule.cells)
 
-            supervisor = Supervisor(
-                schedule, journal, layout, device, settings.corpora, settings.jobs, report
-            )
+            supervisor = Supervisor(schedule, journal, layout, device, settings, report)
             reporter.stage("measuring")
             try:
                 supervisor.run()

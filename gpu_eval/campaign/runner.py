@@ -124,7 +124,7 @@ class Runner:
                 if status in EXCEPTION_STATUSES:
                     fatal[subject.id].add(pool_input.scope)
                     result.messages.setdefault(subject.id, outcomes[0].message[:500])
-                elif pool_input.id == task.own and far_off(outcomes):
+                elif pool_input.id == task.own and task.facts is not None and far_off(outcomes):
                     decided.add(subject.id)
                 if any(o.divergent for o in outcomes):
                     result.divergent.add(subject.id)

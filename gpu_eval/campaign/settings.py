@@ -29,6 +29,8 @@ class Settings:
         JSON text of a suite whose members take the place of the pools (a replay), or empty.
     deadline_floor : float
         Seconds that every run may take, whatever its substrate's own time.
+    hang_seconds : float
+        Seconds past its deadlines after which a worker that does not answer is killed.
     block : int
         Implementations in one shard.
     """
@@ -41,6 +43,7 @@ class Settings:
     command: str = ""
     suite: str = ""
     deadline_floor: float = 1.0
+    hang_seconds: float = 10.0
     block: int = 24
 
     def to_json(self) -> str:

@@ -1,9 +1,7 @@
 """Keeps workers busy, sees them hang or die, finds the culprit and goes on."""
 
 import contextlib
-import multiprocessing
 import os
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,11 +10,13 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from gpu_eval.campaign import processes
 from gpu_eval.campaign import worker as workers
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.journal import Journal, Verdict
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.schedule import Schedule
+from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import CellTask, Task
 from gpu_eval.campaign.worker import Done, Failed, Ready, WorkerContext
 from gpu_eval.devices.base import Device
@@ -26,9 +26,8 @@ from suiteopt.matrix.schema import Status
 POLL_SECONDS = 0.2
 
 HANG_FACTOR = 3.0
-HANG_SECONDS = 10.0
-"""A session ends overdue runs itself. A worker whose cell takes this many deadlines and these
-seconds on top cannot any more, and is killed."""
+"""A session ends overdue runs itself. A worker whose cell takes this many deadlines (and some
+seconds on top) cannot any more, and is killed."""
 
 DEATHS_OUTSIDE = 3
 """Deaths of a task's workers outside any cell (out of memory, killed from outside) before the
@@ -76,9 +75,7 @@ class Supervisor:
     journal : Journal
     layout : Layout
     device : Device
-    corpora : tuple of str
-    jobs : int
-        Worker processes.
+    settings : Settings
     report : callable
         Called about five times a second with the cells done, and with a note or an empty text.
     """
@@ -89,19 +86,17 @@ class Supervisor:
         journal: Journal,
         layout: Layout,
         device: Device,
-        corpora: tuple[str, ...],
-        jobs: int,
+        settings: Settings,
         report: Callable[[int, str], None],
-        hang_seconds: float = HANG_SECONDS,
     ) -> None:
         self._schedule = schedule
         self._journal = journal
         self._layout = layout
         self._device = device
-        self._corpora = corpora
-        self._jobs = jobs
+        self._corpora = settings.corpora
+        self._jobs = settings.jobs
         self._report = report
-        self._hang_seconds = hang_seconds
+        self._hang_seconds = settings.hang_seconds
         self._workers: list[_Worker] = []
         self._again: list[Task] = []
         self._trouble: dict[str, _Trouble] = {}
@@ -156,32 +151,13 @@ class Supervisor:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 worker.connection.send(task)
 
-    def _start(self) -> _Worker:
-        context = multiprocessing.get_context("spawn")
+    def _start(self) -> None:
         self._started += 1
         path = self._layout.beacons / f"{os.getpid()}-{self._started}"
         beacon = Beacon(path, create=True)
-        ours, theirs = context.Pipe()
-        process = context.Process(
-            target=workers.main,
-            args=(
-                theirs,
-                WorkerContext(self._device, self._corpora, self._layout.root, path),
-            ),
-            daemon=True,
-            name=f"gpu-eval-{self._started}",
-        )
-        # A worker must not see the Ctrl-C that is meant for the supervisor, not even while its
-        # interpreter starts: it inherits the blocked signal.
-        old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, old)
-        theirs.close()
-        worker = _Worker(process, ours, beacon, path)
-        self._workers.append(worker)
-        return worker
+        context = WorkerContext(self._device, self._corpora, self._layout.root, path)
+        process, connection = processes.start(workers.main, (context,), f"gpu-eval-{self._started}")
+        self._workers.append(_Worker(process, connection, beacon, path))
 
     def _listen(self) -> None:
         handles: dict[Any, _Worker] = {w.connection: w for w in self._workers}
@@ -258,12 +234,14 @@ class Supervisor:
         cell = (subject.id, cell_input.id)
         message = "the run did not end" if hung else f"the process died with exit code {code}"
         strikes = trouble.suspects[cell] = trouble.suspects.get(cell, 0) + 1
-        if strikes > 1 or task.fresh:
+        convicted = any(v.subject == subject.id for v in self._journal.verdicts(task.key))
+        if strikes > 1 or convicted or task.fresh:
             status = Status.TIMEOUT if hung else Status.CRASH
             verdict = Verdict(subject.id, cell_input.id, str(status), message)
             self._journal.verdict(task.key, verdict)
             self._report(-1, f"{subject.id} on {cell_input.id}: {status}, {message}")
-            self._again.append(self._schedule.again(replace(task, probe=None)))
+            cleared = replace(task, probe=None)
+            self._again.append(self._schedule.again(cleared))
             return
         # The first death is only a suspicion: a mutant that ran earlier in the process may have
         # corrupted its memory. The cell is run again, alone, in a fresh worker.
@@ -272,14 +250,14 @@ class Supervisor:
             self._journal.shatter(task.key)
             self._schedule.shatter(task)
             return
-        self._again.append(replace(self._schedule.again(task), probe=cell))
+        suspected = replace(task, probe=cell)
+        self._again.append(self._schedule.again(suspected))
 
     def _cells_under_way(self) -> int:
         return sum(w.beacon.read().cells for w in self._busy())
 
     def _stop(self, worker: _Worker) -> None:
-        _kill(worker.process)
-        worker.process.join()
+        processes.kill(worker.process)
         worker.connection.close()
         worker.beacon.close()
         worker.path.unlink(missing_ok=True)
@@ -288,14 +266,3 @@ class Supervisor:
     def _stop_all(self) -> None:
         for worker in list(self._workers):
             self._stop(worker)
-
-
-def _kill(process: BaseProcess) -> None:
-    pid = process.pid
-    if pid is None:
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if os.getpgid(pid) == pid:
-            os.killpg(pid, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()

@@ -4,7 +4,8 @@ from typing import NoReturn
 
 import typer
 
-from gpu_eval.cli import corpus, merge, mutants, new, replay, run as campaign, witness
+from gpu_eval.cli import corpus, merge, mutants, new, replay, witness
+from gpu_eval.cli import run as campaign
 from suiteopt.console import run_app
 
 RESUME = "if a campaign was under way, nothing is lost: go on with 'gpu-eval resume DIR'"

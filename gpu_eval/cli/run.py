@@ -1,8 +1,7 @@
 """``gpu-eval run`` and ``gpu-eval resume``: measure a kill matrix."""
 
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -80,11 +79,9 @@ def report(finished: "Finished", as_json: bool) -> None:
     from suiteopt.matrix.summary import summarise
 
     matrix = Matrix.open(finished.path)
-    summary = _plain(summarise(matrix))
+    summary = summarise(matrix).as_dict()
     answer = {
         "matrix": str(finished.path),
-        "profile": matrix.meta.profile,
-        "label": matrix.meta.label,
         **summary,
         "seconds": finished.seconds,
     }
@@ -97,9 +94,3 @@ def report(finished: "Finished", as_json: bool) -> None:
             lines.add_row(key, str(value))
     lines.add_row("seconds", f"{finished.seconds:.1f}")
     show(as_json, answer, lines)
-
-
-def _plain(summary: Any) -> dict[str, Any]:
-    if is_dataclass(summary) and not isinstance(summary, type):
-        return asdict(summary)
-    return dict(summary)

@@ -215,9 +215,7 @@ class CudaSession(Session):
             for a in launch.arguments
         ]
         attribute = self._driver.function_attribute
-        function.set_attribute(
-            attribute.PREFERRED_SHARED_MEMORY_CARVEOUT, 100 if schedule else -1
-        )
+        function.set_attribute(attribute.PREFERRED_SHARED_MEMORY_CARVEOUT, 100 if schedule else -1)
         if launch.shared > 48 * 1024:
             function.set_attribute(attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
         function.prepared_call(launch.grid, launch.block, *values, shared_size=launch.shared)
@@ -383,5 +381,3 @@ def _refuse(plan: ResolvedPlan) -> str:
     if any(w.elements < 0 for w in plan.workspaces):
         return "a workspace of negative size"
     return ""
-
-

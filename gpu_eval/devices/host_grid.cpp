@@ -57,6 +57,9 @@ const void* barrier_site;
 bool diverged;
 GridEnd end;
 Context home;  // run_grid's own
+// Whether a fiber runs, so that `home` is where run_grid waits. Set by fibers alone.
+volatile bool inside;
+volatile bool expired;
 Index3* thread_index;
 
 std::vector<char*> stacks;
@@ -171,7 +174,15 @@ Thread* pick() {
     return nullptr;
 }
 
-void fiber_main() { launch->entry(launch->arguments); }
+void fiber_main() {
+    inside = true;
+    launch->entry(launch->arguments);
+}
+
+[[noreturn]] void leave() {
+    inside = false;
+    context_jump(home);
+}
 
 void become(Thread& next) {
     current = &next;
@@ -198,7 +209,7 @@ char* take_stack() {
 void suspend() {
     Thread& self = *current;
     Thread* next = pick();
-    if (!next) context_jump(home);
+    if (!next) leave();
     become(*next);
     if (next == &self) {
         self.warp->ready &= ~(1u << self.lane);
@@ -266,7 +277,7 @@ void next_thread() {
     self.warp->done |= 1u << self.lane;
     ++exited;
     Thread* next = pick();
-    if (!next) context_jump(home);
+    if (!next) leave();
     become(*next);
     if (next->warp->unstarted >> next->lane & 1) {
         next->warp->unstarted &= ~(1u << next->lane);
@@ -283,7 +294,7 @@ void* allocate_shared(SharedSlot* slot, unsigned long long bytes, unsigned long 
     std::uint64_t place = (static_used + align - 1) / align * align;
     if (place + bytes > STATIC_SHARED_LIMIT || place + bytes + launch->shared > SHARED_LIMIT) {
         end = GridEnd::SHARED_TOO_LARGE;
-        context_jump(home);
+        leave();
     }
     static_used = place + bytes;
     slot->launch = launch->unit->launch;
@@ -391,6 +402,7 @@ GridEnd run_grid(const GridLaunch& request, bool& divergent) {
     *unit.grid_size = request.grid;
     static_used = 0;
     diverged = false;
+    if (expired) return GridEnd::ABANDONED;
     refill_stacks();
 
     const Index3& grid = request.grid;
@@ -405,6 +417,7 @@ GridEnd run_grid(const GridLaunch& request, bool& divergent) {
         become(first);
         prepare_stack(first, take_stack());
         context_switch(home, first.context);
+        if (expired) end = GridEnd::ABANDONED;
         if (end != GridEnd::DONE) {
             divergent = divergent || diverged;
             return end;
@@ -415,9 +428,15 @@ GridEnd run_grid(const GridLaunch& request, bool& divergent) {
     return GridEnd::DONE;
 }
 
-void abandon_grid() {
-    end = GridEnd::ABANDONED;
-    context_jump(home);
+void grid_begin() { inside = expired = false; }
+
+bool abandon_grid(bool wait) {
+    if (inside) {
+        end = GridEnd::ABANDONED;
+        leave();
+    }
+    if (wait) expired = true;
+    return wait;
 }
 
 const char* describe_private(const char* address) {

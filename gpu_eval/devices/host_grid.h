@@ -29,8 +29,11 @@ void grid_setup();
 void grid_attach(Unit& unit);
 // Run all blocks. `divergent` is set if only a part of the threads came to a barrier or exchange.
 GridEnd run_grid(const GridLaunch& launch, bool& divergent);
-// From a signal handler, on any stack: give up the launch under way.
-[[noreturn]] void abandon_grid();
+// Before the first launch of a run.
+void grid_begin();
+// From a signal handler, on any stack: give up the launch under way. Does not return where a kernel
+// runs; between two blocks, `wait` makes the launch end there, and otherwise the answer is false.
+bool abandon_grid(bool wait);
 // Whether an address lies in a stack's guard or around shared memory; what it is, or nullptr.
 const char* describe_private(const char* address);
 

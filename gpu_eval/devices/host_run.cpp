@@ -68,23 +68,23 @@ std::string last_error;
 pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 void on_signal(int signal, siginfo_t* info, void*) {
-    if (!running || thread_id() != runner) {
-        if (signal == SIGALRM) return;  // the deadline of a run that has just ended
-        for (int i = 0; i < SIGNAL_COUNT; ++i) {
-            if (SIGNALS[i] == signal) sigaction(signal, &previous[i], nullptr);
-        }
-        return;  // the instruction runs again, into the handler that was there before
-    }
+    const bool mine = running && thread_id() == runner;
+    if (!mine && signal == SIGALRM) return;  // the deadline of a run that has just ended
     char* address = static_cast<char*>(info->si_addr);
-    if (signal == SIGSEGV && info->si_code == SEGV_ACCERR) {
+    if (mine && signal == SIGSEGV && info->si_code == SEGV_ACCERR) {
         for (Arena* arena : arenas) {
             if (arena && arena->open(address)) return;
         }
     }
-    running = false;
-    fatal_signal = signal;
-    fatal_address = address;
-    abandon_grid();
+    if (mine) {
+        fatal_signal = signal;
+        fatal_address = address;
+        if (abandon_grid(signal == SIGALRM)) return;
+    }
+    for (int i = 0; i < SIGNAL_COUNT; ++i) {
+        if (SIGNALS[i] == signal) sigaction(signal, &previous[i], nullptr);
+    }
+    // Not a kernel's fault: the instruction runs again, into the handler that was there before.
 }
 
 void catch_signals() {
@@ -188,6 +188,7 @@ bool run_launches(Module& module, const Launch* launches, int count, bool revers
     set_deadline(deadline);
     bool divergent = false;
     GridEnd end = GridEnd::DONE;
+    grid_begin();
     double start = now();
     running = true;
     for (int i = 0; i < count && end == GridEnd::DONE; ++i) {
@@ -268,6 +269,7 @@ int find_segment(struct dl_phdr_info* info, std::size_t, void* wanted) {
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 const char* hostgpu_error() { return last_error.c_str(); }
@@ -386,3 +388,4 @@ void hostgpu_compare(Comparison* total, const float* output, const float* refere
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

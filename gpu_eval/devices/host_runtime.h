@@ -87,26 +87,32 @@ template <class T> struct Value { typedef T type; };
 template <class T> struct Value<const T> { typedef T type; };
 template <class T> struct Value<T* __restrict__> { typedef T* type; };
 
+// What the launcher calls: unpacks the arguments and runs one thread after another.
+template <int... I> struct Positions {};
 template <auto kernel> struct Entry;
 template <class... A, void (*kernel)(A...)>
 struct Entry<kernel> {
     static constexpr char signature[] = {Letter<typename Value<A>::type>::value..., '\0'};
+    static void run(void** arguments) { run_in_order(arguments, Positions<__integer_pack(sizeof...(A))...>()); }
+
+  private:
     template <int... I>
-    struct Order {
-        static void run(void** arguments) {
-            for (;;) {
-                kernel(*static_cast<typename Value<A>::type*>(arguments[I])...);
-                hostgpu_self.next_thread();
-            }
+    static inline __attribute__((always_inline)) void run_in_order(void** arguments, Positions<I...>) {
+        for (;;) {
+            kernel(*static_cast<typename Value<A>::type*>(arguments[I])...);
+            hostgpu_self.next_thread();
         }
-    };
+    }
 };
-template <auto kernel, int... I>
-constexpr auto entry_of() {
-    return &Entry<kernel>::template Order<I...>::run;
-}
 
 }  // namespace hostgpu
+
+// A line of an implementation's table of kernels.
+#define HOSTGPU_KERNEL(name, ...) \
+    {name, &::hostgpu::Entry<&__VA_ARGS__>::run, ::hostgpu::Entry<&__VA_ARGS__>::signature}
+#define HOSTGPU_TABLE(symbol)                                            \
+    extern "C" __attribute__((visibility("default"))) const ::hostgpu::Kernel symbol[]; \
+    const ::hostgpu::Kernel symbol[] =
 
 // Barriers.
 HOSTGPU_INLINE void __syncthreads() { hostgpu_self.barrier(hostgpu::NO_VOTE, 0); }

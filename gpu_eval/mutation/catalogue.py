@@ -4,11 +4,10 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import entry_points
+from types import ModuleType
 
 from gpu_eval.mutation.fault import Fault
-from gpu_eval.mutation.launch import PlanContext
-from gpu_eval.mutation.parser import make_span, parse_all
-from gpu_eval.mutation.reach import reachable
+from gpu_eval.mutation.generation import launch_faults, source_faults
 from gpu_eval.mutation.rule import LaunchRule, Rule
 from gpu_eval.mutation.rules import (
     arithmetic,
@@ -16,16 +15,19 @@ from gpu_eval.mutation.rules import (
     boundary_loops,
     indexing,
     indexing_memory,
+    indexing_values,
     launch,
+    launch_arguments,
     precision,
+    precision_functions,
     precision_numerics,
     semantic,
+    semantic_seeds,
     semantic_stages,
     synchronization,
 )
-from gpu_eval.mutation.sites import Edit, build_contexts
 from gpu_eval.problems.definition import Problem, Substrate
-from gpu_eval.problems.plan import LaunchPlan, render
+from gpu_eval.problems.plan import LaunchPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Family
 
@@ -38,24 +40,29 @@ _SMALLEST_LOCKED_FAMILY = 4
 _MODULES = (
     precision_numerics,
     precision,
+    precision_functions,
     semantic,
+    semantic_seeds,
     semantic_stages,
     synchronization,
     boundary,
     boundary_loops,
     indexing,
     indexing_memory,
+    indexing_values,
     arithmetic,
     launch,
+    launch_arguments,
 )
 
 
-def _rules_of(module: object) -> Iterator[AnyRule]:
-    """Yield an instance of every rule class of a module, in the order of the text."""
-    for name, value in vars(module).items():
-        if isinstance(value, type) and issubclass(value, Rule | LaunchRule) and "name" in vars(value):
-            if not name.startswith("_") and value.__module__ == module.__name__:  # type: ignore[attr-defined]
-                yield value()
+def _rules_of(module: ModuleType) -> Iterator[AnyRule]:
+    """Yield an instance of every rule class of a module that has a name, in textual order."""
+    for value in vars(module).values():
+        if not isinstance(value, type) or value.__module__ != module.__name__:
+            continue
+        if issubclass(value, Rule | LaunchRule) and "name" in vars(value):
+            yield value()
 
 
 RULES: tuple[AnyRule, ...] = tuple(rule for module in _MODULES for rule in _rules_of(module))
@@ -85,7 +92,7 @@ def all_rules() -> tuple[AnyRule, ...]:
                     "it must name a subclass of gpu_eval.mutation.rule.Rule or LaunchRule"
                 )
             found.append(made)
-    names = [rule.name for rule in found]
+    names = [one.name for one in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UserError(
@@ -117,9 +124,9 @@ def is_locked(rule_name: str) -> bool:
     where it has four rules or more. Rules of other packages are locked by their hash alone, so
     that installing one never changes what is locked here.
     """
-    return rule_name in _locked_names() or (
-        rule_name not in {r.name for r in RULES} and _fraction(rule_name) < LOCKED_SHARE
-    )
+    if any(one.name == rule_name for one in RULES):
+        return rule_name in _locked_names()
+    return _fraction(rule_name) < LOCKED_SHARE
 
 
 @lru_cache(maxsize=1)
@@ -164,8 +171,7 @@ def faults(
     tuple of Fault
         By file, then by rule in the order of the catalogue, then by place. Edits that give the
         same text count once, for the first rule. Code that no launched kernel reaches is left
-        alone. Ordinals count the sites of a rule in a file before either is applied, so that
-        they are equal wherever a header is used.
+        alone. Ordinals count a rule's sites in a file before either is taken away.
 
     Raises
     ------
@@ -173,78 +179,10 @@ def faults(
         If a file cannot be parsed.
     """
     chosen = all_rules() if rules is None else rules
-    found = list(_source_faults(problem, substrate, files, plan, chosen))
-    found.extend(_launch_faults(problem, substrate, plan, chosen))
-    return tuple(found)
-
-
-def _source_faults(
-    problem: Problem,
-    substrate: Substrate,
-    files: Mapping[str, str],
-    plan: LaunchPlan,
-    rules: Sequence[AnyRule],
-) -> Iterator[Fault]:
-    parsed = parse_all(files)
-    contexts = build_contexts(parsed)
-    kernels = {site.launch.kernel for site in PlanContext.of(plan).launches()}
-    for name, context in contexts.items():
-        data = context.file.data
-        live = reachable(parsed, kernels, name)
-        prefix = f"{problem.id}:{_file_id(problem, substrate, name)}"
-        seen = {data}
-        for one in rules:
-            if not isinstance(one, Rule):
-                continue
-            for ordinal, edit in enumerate(sorted(set(one.sites(context))), start=1):
-                result = data[: edit.start] + edit.after.encode() + data[edit.end :]
-                if result in seen or not live(edit.start):
-                    continue
-                seen.add(result)
-                yield Fault(
-                    id=f"{prefix}:{one.name}:{ordinal}",
-                    problem=problem.id,
-                    substrate=substrate.name,
-                    rule=one.name,
-                    family=one.family,
-                    span=context.file.span(edit.start, edit.end),
-                    before=context.file.text(edit.start, edit.end),
-                    after=edit.after,
-                )
-
-
-def _file_id(problem: Problem, substrate: Substrate, name: str) -> str:
-    """Return how ids name a file: with its substrate where several substrates share it."""
-    users = [s for s in problem.substrates if name == s.source or name in s.headers]
-    return f"{substrate.name}/{name}" if len(users) > 1 else name
-
-
-def _launch_faults(
-    problem: Problem, substrate: Substrate, plan: LaunchPlan, rules: Sequence[AnyRule]
-) -> Iterator[Fault]:
-    shapes = {t.name: t.shape for t in (*problem.inputs, *problem.parameters)}
-    dimensions = tuple(d.name for d in problem.dimensions)
-    context = PlanContext.of(plan, shapes, dimensions)
-    data, file = context.text.encode(), f"{substrate.name}.plan"
-    seen = {plan}
-    for one in rules:
-        if not isinstance(one, LaunchRule):
-            continue
-        for ordinal, edit in enumerate(one.sites(context), start=1):
-            if edit.plan in seen:
-                continue
-            seen.add(edit.plan)
-            yield Fault(
-                id=f"{problem.id}:{file}:{one.name}:{ordinal}",
-                problem=problem.id,
-                substrate=substrate.name,
-                rule=one.name,
-                family=one.family,
-                span=make_span(file, data, edit.start, edit.end),
-                before=data[edit.start : edit.end].decode(),
-                after=edit.after,
-                plan=edit.plan,
-            )
+    return (
+        *source_faults(problem, substrate, files, plan, chosen),
+        *launch_faults(problem, substrate, plan, chosen),
+    )
 
 
 def documentation() -> str:
@@ -254,7 +192,7 @@ def documentation() -> str:
         "",
         f"The {len(RULES)} rules that faults are made by, in the order in which they are applied: "
         "where two rules make the same text of a file, the first one counts. "
-        "Rules marked as locked are set aside until a choice is final.",
+        "Locked rules are set aside until a choice is final.",
         "",
         "| rule | family | what it does | locked |",
         "|---|---|---|---|",
@@ -264,17 +202,3 @@ def documentation() -> str:
         locked = "yes" if is_locked(one.name) else ""
         lines.append(f"| {one.name} | {one.family.value} | {line} | {locked} |")
     return "\n".join(lines) + "\n"
-
-
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "RULES",
-    "AnyRule",
-    "Edit",
-    "all_rules",
-    "documentation",
-    "faults",
-    "is_locked",
-    "render",
-    "rule",
-]

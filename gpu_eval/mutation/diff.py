@@ -30,8 +30,7 @@ def unified_diff(fault: Fault, files: Mapping[str, str], plan: LaunchPlan) -> st
         _lines(before), _lines(after), fromfile=f"a/{name}", tofile=f"b/{name}", lineterm="\n"
     )
     marked = (
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in lines
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
     return "".join(marked)
 

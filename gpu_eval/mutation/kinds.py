@@ -31,28 +31,33 @@ class Space(StrEnum):
 
 
 FLOATS = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
-INTEGERS = frozenset(
+_INTEGERS_NAMES = (
     "int unsigned short long char size_t ptrdiff_t int8_t uint8_t int16_t uint16_t int32_t "
-    "uint32_t int64_t uint64_t uintptr_t signed".split()
+    "uint32_t int64_t uint64_t uintptr_t signed"
 )
+INTEGERS = frozenset(_INTEGERS_NAMES.split())
 WIDE = frozenset({"long", "size_t", "ptrdiff_t", "int64_t", "uint64_t"})
 FLOAT_VECTORS = frozenset({"float2", "float3", "float4", "double2"})
 INTEGER_VECTORS = frozenset({"int2", "int3", "int4", "uint2", "uint3", "uint4", "dim3"})
 BUILTIN_VECTORS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 SHUFFLES = frozenset({"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"})
-SAME_AS_ARGUMENTS = frozenset({"min", "max", "abs", "__ldg", "atomicAdd", "atomicMax", "atomicExch"})
-FLOAT_FUNCTIONS = frozenset(
-    "expf exp2f exp10f expm1f logf log2f log10f log1pf sqrtf rsqrtf cbrtf powf sinf cosf tanf sinhf "
-    "coshf tanhf erff erfcf fabsf fmaxf fminf fmaf fmodf floorf ceilf roundf truncf rintf "
+SAME_AS_ARGUMENTS = frozenset(
+    {"min", "max", "abs", "__ldg", "atomicAdd", "atomicMax", "atomicExch"}
+)
+_FLOAT_FUNCTIONS_NAMES = (
+    "expf exp2f exp10f expm1f logf log2f log10f log1pf sqrtf rsqrtf cbrtf powf sinf cosf tanf "
+    "sinhf coshf tanhf erff erfcf fabsf fmaxf fminf fmaf fmodf floorf ceilf roundf truncf rintf "
     "copysignf exp log sqrt rsqrt pow tanh erf fabs fmax fmin fma floor ceil __expf __logf "
     "__log2f __sinf __cosf __tanf __powf __fdividef __frcp_rn __frsqrt_rn __fsqrt_rn __fmaf_rn "
     "__fadd_rn __fsub_rn __fmul_rn __fdiv_rn __int_as_float __uint_as_float __half2float "
-    "__bfloat162float __saturatef".split()
+    "__bfloat162float __saturatef"
 )
-INTEGER_FUNCTIONS = frozenset(
+FLOAT_FUNCTIONS = frozenset(_FLOAT_FUNCTIONS_NAMES.split())
+_INTEGER_FUNCTIONS_NAMES = (
     "__float_as_int __float_as_uint __popc __clz __ffs __activemask __ballot_sync "
-    "__float2int_rd __float2int_rn __float2int_rz __mul24 __umul24".split()
+    "__float2int_rd __float2int_rn __float2int_rz __mul24 __umul24"
 )
+INTEGER_FUNCTIONS = frozenset(_INTEGER_FUNCTIONS_NAMES.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +117,7 @@ def declare(declarator: Node, base: str, space: Space, node: Node) -> Declared |
         match current.type:
             case "identifier" | "field_identifier":
                 wide = base in WIDE
-                return Declared(
-                    _text(current), base, levels, space, node, value, dimensions, wide
-                )
+                return Declared(_text(current), base, levels, space, node, value, dimensions, wide)
             case "init_declarator":
                 value = current.child_by_field_name("value")
             case "pointer_declarator":
@@ -137,7 +140,9 @@ def declarations(node: Node, function_kind: str) -> list[Declared]:
     global memory.
     """
     base = type_base(node.child_by_field_name("type"))
-    words = {_text(c) for c in node.children if c.type in ("type_qualifier", "storage_class_specifier")}
+    words = {
+        _text(c) for c in node.children if c.type in ("type_qualifier", "storage_class_specifier")
+    }
     if "__shared__" in words:
         space = Space.SHARED
     elif node.type in ("parameter_declaration", "optional_parameter_declaration"):
@@ -176,3 +181,5 @@ class Globals:
     objects: Mapping[str, Declared] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)  # name -> base of what it returns
     fields: Mapping[str, Declared] = field(default_factory=dict)  # members of structs
+    pointees: dict[tuple[str, str], Space] = field(default_factory=dict)
+    """(function, pointer parameter) -> where the memory lives that its callers pass."""

@@ -4,20 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from gpu_eval.mutation.plan_paths import Path, replace_step, step_at, step_lines, walk_steps
 from gpu_eval.problems import plan as plans
 from gpu_eval.problems.plan import (
     Argument,
     ArgumentType,
     Launch,
     LaunchPlan,
-    Repeat,
     Step,
-    When,
     Workspace,
 )
-
-Path = tuple[tuple[str, int], ...]
-"""Where a step stands: (``steps`` or ``otherwise``, index) from the outermost step inwards."""
 
 
 class Field(StrEnum):
@@ -78,7 +74,7 @@ class PlanContext:
 
     def steps(self) -> Iterator[tuple[Path, Step, int]]:
         """Yield every step with its path and the index of its line in the rendered text."""
-        yield from _walk(self.plan.steps, (), "steps", len(self.plan.workspaces))
+        yield from walk_steps(self.plan.steps, (), "steps", len(self.plan.workspaces))
 
     def line_start(self, line: int) -> int:
         """Return the offset at which a line of the rendered text begins."""
@@ -106,7 +102,7 @@ class PlanContext:
         """Return the edit that replaces a whole step (all its lines) by others."""
         edited = replace_step(self.plan, path, steps)
         before, after = self.text.splitlines(keepends=True), plans.render(edited).splitlines(True)
-        removed = step_lines(_step_at(self.plan, path))
+        removed = step_lines(step_at(self.plan, path))
         added = len(after) - len(before) + removed
         start = self.line_start(line)
         end = start + len("".join(before[line : line + removed]).encode())
@@ -198,70 +194,3 @@ def integer_arguments(launch: Launch) -> list[tuple[int, Argument]]:
 def pointer_arguments(launch: Launch) -> list[tuple[int, Argument]]:
     """Return the pointer arguments of a launch with their positions."""
     return [(i, a) for i, a in enumerate(launch.arguments) if a.type is ArgumentType.POINTER]
-
-
-def replace_step(plan: LaunchPlan, path: Path, steps: tuple[Step, ...]) -> LaunchPlan:
-    """Return a plan in which the step at a path is replaced by others (or none)."""
-    return replace(plan, steps=_replaced(plan.steps, [i for _, i in path], path, steps))
-
-
-def _replaced(
-    steps: tuple[Step, ...], indices: list[int], path: Path, new: tuple[Step, ...]
-) -> tuple[Step, ...]:
-    index = indices[0]
-    if len(path) == 1:
-        return steps[:index] + new + steps[index + 1 :]
-    outer = steps[index]
-    branch = path[1][0]
-    match outer:
-        case When() if branch == "otherwise":
-            inner = _replaced(outer.otherwise, indices[1:], path[1:], new)
-            changed: Step = replace(outer, otherwise=inner)
-        case When() | Repeat():
-            changed = replace(outer, steps=_replaced(outer.steps, indices[1:], path[1:], new))
-        case _:
-            raise AssertionError("a launch has no steps inside")
-    return steps[:index] + (changed,) + steps[index + 1 :]
-
-
-def _step_at(plan: LaunchPlan, path: Path) -> Step:
-    steps = plan.steps
-    for position, (_, index) in enumerate(path):
-        step = steps[index]
-        if position + 1 == len(path):
-            return step
-        if isinstance(step, When) and path[position + 1][0] == "otherwise":
-            steps = step.otherwise
-        elif not isinstance(step, Launch):
-            steps = step.steps
-    raise AssertionError("a path names at least one step")
-
-
-def step_lines(step: Step) -> int:
-    """Return how many lines a step takes in the rendered text."""
-    match step:
-        case Launch():
-            return 1
-        case When():
-            extra = 1 + sum(map(step_lines, step.otherwise)) if step.otherwise else 0
-            return 1 + sum(map(step_lines, step.steps)) + extra
-        case Repeat():
-            return 1 + sum(map(step_lines, step.steps))
-
-
-def _walk(
-    steps: tuple[Step, ...], path: Path, branch: str, line: int
-) -> Iterator[tuple[Path, Step, int]]:
-    for index, step in enumerate(steps):
-        here = (*path, (branch, index))
-        yield here, step, line
-        match step:
-            case When():
-                yield from _walk(step.steps, here, "steps", line + 1)
-                below = line + 2 + sum(map(step_lines, step.steps))
-                yield from _walk(step.otherwise, here, "otherwise", below)
-            case Repeat():
-                yield from _walk(step.steps, here, "steps", line + 1)
-            case Launch():
-                pass
-        line += step_lines(step)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from tree_sitter import Node
 
 from gpu_eval.mutation.parser import ParsedFile, walk
+from gpu_eval.mutation.tree import function_name
 
 
 def reachable(
@@ -19,7 +20,7 @@ def reachable(
     for file_name, file in files.items():
         for node in walk(file.tree.root_node):
             if node.type == "function_definition":
-                functions.setdefault(_name(node), []).append((file_name, node))
+                functions.setdefault(function_name(node), []).append((file_name, node))
     wanted = set(kernels)
     if not wanted <= functions.keys():
         return lambda offset: True
@@ -38,13 +39,6 @@ def reachable(
         if file_name == name and function not in reached
     ]
     return lambda offset: not any(start <= offset < end for start, end in dead)
-
-
-def _name(function: Node) -> str:
-    declarator = function.child_by_field_name("declarator")
-    while declarator is not None and declarator.type not in ("identifier", "field_identifier"):
-        declarator = declarator.child_by_field_name("declarator")
-    return _text(declarator) if declarator is not None else ""
 
 
 def _text(node: Node) -> str:

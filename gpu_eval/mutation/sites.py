@@ -7,26 +7,31 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from gpu_eval.mutation import kinds
+from gpu_eval.mutation.inference import infer
 from gpu_eval.mutation.kinds import Declared, Globals, Kind, Space
-from gpu_eval.mutation.parser import ParsedFile, walk
+from gpu_eval.mutation.parser import ParsedFile
+from gpu_eval.mutation.tree import arguments, call_name, function_name, is_kernel
 
 LOOPS = ("for_statement", "while_statement", "do_statement")
 _SCOPES = (*LOOPS, "compound_statement", "function_definition", "lambda_expression", "if_statement")
 _DECLARATIONS = ("declaration", "parameter_declaration", "optional_parameter_declaration")
-_OPAQUE = frozenset(
+_OPAQUE_TYPES = (
     "preproc_def preproc_function_def preproc_call preproc_include launch_bounds comment "
     "static_assert_declaration template_parameter_list template_argument_list type_descriptor "
     "field_declaration_list enumerator_list gnu_asm_expression attribute_declaration "
-    "alignas_qualifier type_qualifier".split()
+    "alignas_qualifier type_qualifier"
 )
-_CLOSED_PARENTS = frozenset(
+_TIGHT_PARENTS = (
     "binary_expression unary_expression cast_expression pointer_expression subscript_expression "
-    "field_expression conditional_expression".split()
+    "field_expression conditional_expression"
 )
-_ATOMS = frozenset(
+_ATOM_TYPES = (
     "identifier number_literal call_expression subscript_expression field_expression "
-    "parenthesized_expression true false".split()
+    "parenthesized_expression true false"
 )
+_OPAQUE = frozenset(_OPAQUE_TYPES.split())
+_CLOSED_PARENTS = frozenset(_TIGHT_PARENTS.split())
+_ATOMS = frozenset(_ATOM_TYPES.split())
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -131,16 +136,17 @@ class SourceContext:
                     found.setdefault(name, declared)
         return found
 
+    def parameters(self, function: Node) -> list[Declared]:
+        """Return the parameters of a function, in order."""
+        names = self._scopes.get(function.id, {}).values()
+        return [d for d in names if d.space in (Space.PARAMETER, Space.GLOBAL)]
+
     def integer_parameters(self, node: Node) -> list[str]:
         """Return the names of the integer parameters of the function around a node, in order."""
         function = self.function(node)
         if function is None:
             return []
-        return [
-            d.name
-            for d in self._scopes.get(function.id, {}).values()
-            if d.space is Space.PARAMETER and d.kind is Kind.INTEGER
-        ]
+        return [d.name for d in self.parameters(function) if d.kind is Kind.INTEGER]
 
     def root(self, node: Node) -> Node | None:
         """Return the identifier that an lvalue or pointer expression starts from."""
@@ -173,6 +179,10 @@ class SourceContext:
         declared = self.lookup(name) if name is not None else None
         if declared is None or depth > 8:
             return None
+        if declared.space is Space.PARAMETER and declared.levels:
+            function = self.function(name) if name is not None else None
+            key = (function_name(function) if function is not None else "", declared.name)
+            return self.globals.pointees.get(key, Space.PARAMETER)
         local_pointer = declared.levels > declared.dimensions and declared.space is Space.LOCAL
         if local_pointer and declared.value is not None:
             return self._space(declared.value, depth + 1) or declared.space
@@ -228,156 +238,6 @@ class SourceContext:
         return text if node.type in _ATOMS else f"({text})"
 
 
-def infer(context: SourceContext, node: Node) -> Kind:
-    """Infer the kind of an expression; see `Kind`."""
-    child = node.child_by_field_name
-    match node.type:
-        case "number_literal":
-            return literal_kind(context.text(node))
-        case "true" | "false":
-            return Kind.BOOL
-        case "identifier":
-            declared = context.lookup(node)
-            if declared is not None and declared.base == "auto" and not declared.levels:
-                return context.kind(declared.value)
-            return Kind.UNKNOWN if declared is None else declared.kind
-        case "parenthesized_expression":
-            return context.kind(node.named_children[0]) if node.named_children else Kind.UNKNOWN
-        case "binary_expression":
-            return _binary_kind(context, node)
-        case "unary_expression":
-            return Kind.BOOL if operator(node) == "!" else context.kind(child("argument"))
-        case "update_expression":
-            return context.kind(child("argument"))
-        case "assignment_expression":
-            return context.kind(child("left"))
-        case "conditional_expression":
-            first = context.kind(child("consequence"))
-            return first if first is not Kind.UNKNOWN else context.kind(child("alternative"))
-        case "pointer_expression" if operator(node) == "&":
-            return Kind.POINTER
-        case "subscript_expression" | "pointer_expression":
-            return _element_kind(context, node)
-        case "field_expression":
-            return _field_kind(context, node)
-        case "cast_expression":
-            return _type_kind(child("type"))
-        case "call_expression":
-            return _call_kind(context, node)
-    return Kind.UNKNOWN
-
-
-def _binary_kind(context: SourceContext, node: Node) -> Kind:
-    op = operator(node)
-    if op in ("<", ">", "<=", ">=", "==", "!=", "&&", "||"):
-        return Kind.BOOL
-    sides = {context.kind(node.child_by_field_name(f)) for f in ("left", "right")}
-    for kind in (Kind.POINTER, Kind.VECTOR, Kind.FLOAT, Kind.UNKNOWN):
-        if kind in sides:
-            return kind
-    return Kind.INTEGER
-
-
-def _element_kind(context: SourceContext, node: Node) -> Kind:
-    """Return the kind of ``base[...]``, ``base[...][...]`` and ``*base``."""
-    depth, current = 0, node
-    while current.type in ("subscript_expression", "pointer_expression"):
-        inner = current.child_by_field_name("argument")
-        if inner is None:
-            return Kind.UNKNOWN
-        depth += 1 if current.type == "subscript_expression" or operator(current) == "*" else -1
-        current = inner
-    while current.type == "parenthesized_expression" and current.named_children:
-        current = current.named_children[0]
-    for below in [current, *current.named_children]:
-        if below.type in ("template_function", "cast_expression"):
-            described = next((n for n in walk(below) if n.type == "type_descriptor"), None)
-            if described is not None:
-                return kinds.base_kind(kinds.type_base(described.child_by_field_name("type")))
-    name = context.root(current)
-    declared = context.lookup(name) if name is not None else None
-    if declared is None:
-        return Kind.UNKNOWN
-    return kinds.base_kind(declared.base) if depth >= declared.levels else Kind.POINTER
-
-
-def _field_kind(context: SourceContext, node: Node) -> Kind:
-    inner, name = node.child_by_field_name("argument"), node.child_by_field_name("field")
-    if inner is None or name is None:
-        return Kind.UNKNOWN
-    if context.text(inner) in kinds.BUILTIN_VECTORS:
-        return Kind.INTEGER
-    if context.kind(inner) is Kind.VECTOR:
-        root = context.root(inner)
-        declared = context.lookup(root) if root is not None else None
-        integers = declared is not None and declared.base in kinds.INTEGER_VECTORS
-        return Kind.INTEGER if integers else Kind.FLOAT
-    member = context.globals.fields.get(context.text(name))
-    return member.kind if member is not None else Kind.UNKNOWN
-
-
-def _type_kind(node: Node | None) -> Kind:
-    if node is None:
-        return Kind.UNKNOWN
-    if node.child_by_field_name("declarator") is not None:
-        return Kind.POINTER
-    return kinds.base_kind(kinds.type_base(node.child_by_field_name("type")))
-
-
-def _call_kind(context: SourceContext, node: Node) -> Kind:
-    name = call_name(node)
-    function = node.child_by_field_name("function")
-    if name in ("static_cast", "reinterpret_cast") and function is not None:
-        return _type_kind(next((n for n in walk(function) if n.type == "type_descriptor"), None))
-    if name in kinds.FLOAT_FUNCTIONS:
-        return Kind.FLOAT
-    if name in kinds.INTEGER_FUNCTIONS:
-        return Kind.INTEGER
-    given = arguments(node)
-    if name in kinds.SHUFFLES and len(given) >= 2:
-        return context.kind(given[1])
-    if name in kinds.SAME_AS_ARGUMENTS and given:
-        found = [context.kind(a) for a in given]
-        return Kind.FLOAT if Kind.FLOAT in found else found[-1]
-    if name.startswith("make_"):
-        return Kind.VECTOR
-    returned = context.globals.functions.get(name)
-    return kinds.base_kind(returned if returned is not None else name)
-
-
-def literal_kind(text: str) -> Kind:
-    """Return whether a number literal is a float or an integer."""
-    low = text.lower().lstrip("+-")
-    if low.startswith(("0x", "0b")) and "p" not in low:
-        return Kind.INTEGER
-    return Kind.FLOAT if any(c in low for c in ".ef") else Kind.INTEGER
-
-
-def operator(node: Node) -> str:
-    """Return the operator of an expression, empty if it has none."""
-    found = node.child_by_field_name("operator")
-    return found.type if found is not None else ""
-
-
-def call_name(node: Node) -> str:
-    """Return the name of the called function, template arguments left out."""
-    function = node.child_by_field_name("function")
-    if function is not None and function.type == "template_function":
-        function = function.child_by_field_name("name")
-    return (function.text or b"").decode() if function is not None else ""
-
-
-def arguments(node: Node) -> list[Node]:
-    """Return the arguments of a call."""
-    found = node.child_by_field_name("arguments")
-    return [] if found is None else [c for c in found.named_children if c.type != "comment"]
-
-
-def is_kernel(function: Node) -> bool:
-    """Return whether a function definition is a ``__global__`` one."""
-    return any(c.type == "__global__" or c.text == b"__global__" for c in function.children)
-
-
 def _skipped_children(node: Node) -> set[int]:
     """Return the children of a node that no fault may touch."""
     fields = {
@@ -388,33 +248,3 @@ def _skipped_children(node: Node) -> set[int]:
     }.get(node.type, ())
     found = (node.child_by_field_name(name) for name in fields)
     return {child.id for child in found if child is not None}
-
-
-def gather_globals(files: Mapping[str, ParsedFile]) -> Globals:
-    """Collect what the files of an implementation declare at file scope."""
-    objects: dict[str, Declared] = {}
-    functions: dict[str, str] = {}
-    fields: dict[str, Declared] = {}
-    for file in files.values():
-        pending = [file.tree.root_node]
-        while pending:
-            node = pending.pop()
-            if node.type == "function_definition":
-                declarator = node.child_by_field_name("declarator")
-                name = declarator.child_by_field_name("declarator") if declarator else None
-                if name is not None:
-                    key = (name.text or b"").decode()
-                    functions[key] = kinds.type_base(node.child_by_field_name("type"))
-            elif node.type == "field_declaration":
-                fields |= {d.name: d for d in kinds.declarations(node, "")}
-            elif node.type == "declaration":
-                objects |= {d.name: d for d in kinds.declarations(node, "")}
-            else:
-                pending.extend(node.named_children)
-    return Globals(objects, functions, fields)
-
-
-def build_contexts(files: Mapping[str, ParsedFile]) -> dict[str, SourceContext]:
-    """Index every file of an implementation, names shared among them."""
-    shared = gather_globals(files)
-    return {name: SourceContext(file, shared) for name, file in files.items()}

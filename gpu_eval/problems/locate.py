@@ -1,59 +1,91 @@
 """Where in a definition something is said: errors name a file and a line."""
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from suiteopt.errors import UserError
 
+TENSORS = ("TensorSpec", "ParameterSpec")
+"""What declares a tensor."""
+
 
 @dataclass(frozen=True)
 class Definition:
-    """The text of a definition file, searchable for literals.
+    """The literals of a definition file.
 
     Attributes
     ----------
     path : Path
     problem : str
         The problem's id, for messages.
+    literals : mapping of str to int
+        String to the line where it stands first.
+    calls : mapping of (str, str) to int
+        Function and a string that it is called with first, or as ``name``, to the last such line:
+        of two definitions of one name the second is the wrong one.
+    anchor : int
+        The line of ``PROBLEM = ...``.
     """
 
     path: Path
     problem: str
-    _literals: dict[str, int] = field(init=False, repr=False)
-    _anchor: int = field(init=False, repr=False)
+    literals: Mapping[str, int]
+    calls: Mapping[tuple[str, str], int]
+    anchor: int
 
-    def __post_init__(self) -> None:
-        literals: dict[str, int] = {}
-        anchor = 1
+    @classmethod
+    def read(cls, path: Path, problem: str) -> "Definition":
+        """Index a file; one that cannot be read any more has no literals."""
         try:
-            tree = ast.parse(self.path.read_text("utf-8"))
+            tree = ast.parse(path.read_text("utf-8"))
         except (OSError, SyntaxError, ValueError):
             tree = ast.Module([], [])
+        literals: dict[str, int] = {}
+        calls: dict[tuple[str, str], int] = {}
+        anchor = 1
         for node in ast.walk(tree):
             match node:
                 case ast.Constant(value=str() as value):
                     literals[value] = min(literals.get(value, node.lineno), node.lineno)
+                case ast.Call(func=ast.Name(id=function)):
+                    for name, line in _naming(node):
+                        calls[function, name] = max(calls.get((function, name), 0), line)
                 case ast.Assign(targets=[ast.Name(id="PROBLEM")]):
                     anchor = node.lineno
-        object.__setattr__(self, "_literals", literals)
-        object.__setattr__(self, "_anchor", anchor)
+        return cls(path, problem, literals, calls, anchor)
 
-    def line(self, *texts: str) -> int:
-        """Return the line of the first of these literals that the file has, else of ``PROBLEM``.
+    def line(self, text: str = "", *functions: str) -> int:
+        """Return the line where a text is said.
 
-        A literal counts if it is one of the texts, or (f-strings) the longest one that is a part
-        of it.
+        Parameters
+        ----------
+        text : str
+            Looked for as what one of ``functions`` is called with, then as a literal, then (for
+            f-strings) by the longest literal that is a part of it; else the line of ``PROBLEM``.
+        *functions : str
+            For example ``TensorSpec``.
         """
-        for text in texts:
-            if text in self._literals:
-                return self._literals[text]
-        for text in texts:
-            parts = [p for p in self._literals if len(p) > 2 and p in text]
-            if parts:
-                return self._literals[max(parts, key=len)]
-        return self._anchor
+        for function in functions:
+            if (function, text) in self.calls:
+                return self.calls[function, text]
+        if text in self.literals:
+            return self.literals[text]
+        parts = [part for part in self.literals if len(part) > 2 and part in text]
+        return self.literals[max(parts, key=len)] if parts else self.anchor
 
-    def error(self, reason: str, *texts: str) -> UserError:
-        """Return an error that points at the line where one of ``texts`` stands."""
-        return UserError(f"{self.path}:{self.line(*texts)}: problem {self.problem}: {reason}")
+    def error(self, reason: str, text: str = "", *functions: str) -> UserError:
+        """Return an error that points at a line; see `line`."""
+        line = self.line(text, *functions)
+        return UserError(f"{self.path}:{line}: problem {self.problem}: {reason}")
+
+
+def _naming(call: ast.Call) -> list[tuple[str, int]]:
+    """Return the strings that may name what a call makes, with their lines."""
+    named = [k.value for k in call.keywords if k.arg == "name"]
+    return [
+        (node.value, node.lineno)
+        for node in [*call.args[:1], *named]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]

@@ -14,8 +14,8 @@ from gpu_eval.problems.definition import Tensors
 if TYPE_CHECKING:
     from torch import Tensor
 
-DEBUG_FILL = -4.316602e8
-"""The float of the bytes CD CD CD CD, which a debugging allocator leaves in fresh memory."""
+FILL = 0xCD
+"""The byte that a debugging allocator leaves in fresh memory; -4.3e8 as fp32."""
 
 _SEED = 0x5EED
 
@@ -104,8 +104,9 @@ def untouched(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") 
     """Return a fresh allocation that nothing was written to: a debugging allocator's fill."""
     import torch
 
-    fill = DEBUG_FILL if reference.is_floating_point() else int.from_bytes(b"\xcd", "little") - 256
-    return torch.full_like(reference, fill)
+    size = reference.numel() * reference.element_size()
+    memory = torch.full((size,), FILL, dtype=torch.uint8, device=reference.device)
+    return memory.view(reference.dtype).reshape(reference.shape)
 
 
 def stale(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":

@@ -51,7 +51,9 @@ def new_problem(name: str, directory: Path) -> Path:
         staged = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=directory))
         for template, file in _FILES.items():
             text = (TEMPLATE / template).read_text("utf-8")
-            text = text.replace("@NAME@", name).replace("@DIRECTORY@", shlex.quote(directory.as_posix()))
+            text = text.replace("@NAME@", name).replace(
+                "@DIRECTORY@", shlex.quote(directory.as_posix())
+            )
             (staged / file).write_text(text, "utf-8")
         staged.chmod(0o755)
         os.replace(staged, target)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from gpu_eval.problems import expressions
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import DEFINITION
-from gpu_eval.problems.locate import Definition
+from gpu_eval.problems.locate import TENSORS, Definition
 from gpu_eval.problems.tensors import all_specs, contract, reduction_length, shape_of
 from gpu_eval.problems.validate_plan import check_substrates
 from gpu_eval.problems.validate_run import check_callables
@@ -32,7 +32,7 @@ def validate(problem: Problem) -> None:
     UserError
         At the first thing that is wrong: ``<file>:<line>: problem <id>: <reason>``.
     """
-    definition = Definition(problem.directory / DEFINITION, problem.id)
+    definition = Definition.read(problem.directory / DEFINITION, problem.id)
     _check_names(problem, definition)
     _check_sizes(problem, definition)
     check_substrates(problem, definition)
@@ -48,21 +48,23 @@ def _check_names(problem: Problem, definition: Definition) -> None:
     sizes = [d.name for d in problem.dimensions] + [*problem.derived, *problem.scalars]
     tensors = [s.name for s in all_specs(problem)]
     implementations = [s.name for s in problem.substrates] + [c.name for c in problem.controls]
-    _refuse_twice(sizes, "dimension, derived size or scalar", definition)
-    _refuse_twice(tensors, "tensor", definition)
-    _refuse_twice(implementations, "substrate or control", definition)
+    _refuse_twice(sizes, "dimension, derived size or scalar", definition, "Dimension")
+    _refuse_twice(tensors, "tensor", definition, *TENSORS)
+    _refuse_twice(implementations, "substrate or control", definition, "Control", "Substrate")
     for name in (*sizes, *tensors):
         if not name.isidentifier():
             raise definition.error(f"'{name}' is not an identifier", name)
     for substrate in problem.substrates:
         workspaces = [w.name for w in substrate.plan.workspaces]
-        _refuse_twice([*tensors, *workspaces], "tensor or workspace", definition)
+        _refuse_twice([*tensors, *workspaces], "tensor or workspace", definition, "Workspace")
 
 
-def _refuse_twice(names: Iterable[str], what: str, definition: Definition) -> None:
+def _refuse_twice(names: Iterable[str], what: str, definition: Definition, *functions: str) -> None:
     for name, count in Counter(names).items():
         if count > 1:
-            raise definition.error(f"{what} '{name}' is defined {count} times; rename one", name)
+            raise definition.error(
+                f"{what} '{name}' is defined {count} times; rename one", name, *functions
+            )
 
 
 def _check_sizes(problem: Problem, definition: Definition) -> None:
@@ -72,6 +74,7 @@ def _check_sizes(problem: Problem, definition: Definition) -> None:
                 f"dimension '{d.name}' has size {d.size}, minimum {d.minimum}, tile {d.tile}; "
                 "tile and minimum are at least 1, the size at least the minimum",
                 d.name,
+                "Dimension",
             )
     values = {d.name: d.size for d in problem.dimensions}
     values |= {name: value for name, value in problem.scalars.items() if isinstance(value, int)}
@@ -83,7 +86,9 @@ def _check_sizes(problem: Problem, definition: Definition) -> None:
             _evaluated(text, values, definition)
         if min(shape_of(spec, values), default=1) < 1:
             shape = shape_of(spec, values)
-            raise definition.error(f"tensor '{spec.name}' has the shape {shape}", spec.name)
+            raise definition.error(
+                f"tensor '{spec.name}' has the shape {shape}", spec.name, *TENSORS
+            )
 
 
 def _evaluated(text: str, values: dict[str, int], definition: Definition) -> int:

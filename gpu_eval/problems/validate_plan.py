@@ -24,6 +24,13 @@ MAX_THREADS = 1024
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_SHARED = 48 * 1024
 
+_FUNCTIONS = {
+    ArgumentType.POINTER: "pointer",
+    ArgumentType.INT32: "int32",
+    ArgumentType.INT64: "int64",
+    ArgumentType.FLOAT: "float32",
+}
+
 
 def check_substrates(problem: Problem, definition: Definition) -> None:
     """Check every CUDA implementation of a problem, its controls' included.
@@ -41,7 +48,9 @@ def check_substrates(problem: Problem, definition: Definition) -> None:
         for workspace in substrate.plan.workspaces:
             _check_expression(workspace.elements, known, definition)
         if not substrate.plan.steps:
-            raise definition.error(f"substrate '{substrate.name}' launches nothing", substrate.name)
+            raise definition.error(
+                f"substrate '{substrate.name}' launches nothing", substrate.name, "Substrate"
+            )
         for launch, names in _launches(substrate.plan.steps, known, definition):
             _check_launch(problem, substrate, launch, names, signatures, definition)
         _check_outputs(problem, substrate, definition)
@@ -52,10 +61,12 @@ def check_substrates(problem: Problem, definition: Definition) -> None:
 def _read_sources(
     problem: Problem, substrate: Substrate, definition: Definition
 ) -> dict[str, Signature]:
-    try:
-        files = sources(problem, substrate)
-    except UserError as error:
-        raise definition.error(str(error), substrate.source, *substrate.headers) from error
+    for name in (substrate.source, *substrate.headers):
+        if not any((root / name).is_file() for root in (problem.directory, INCLUDE)):
+            raise definition.error(
+                f"no source file '{name}' beside the definition or in {INCLUDE.name}/", name
+            )
+    files = sources(problem, substrate)
     signatures: dict[str, Signature] = {}
     for name, text in files.items():
         own = problem.directory / name
@@ -127,7 +138,7 @@ def _check_launch(
                 f"('{argument.value}'), but the kernel takes '{parameter.text}' "
                 f"({signature.path.name}:{signature.line})",
                 argument.value,
-                launch.kernel,
+                _FUNCTIONS[argument.type],
             )
         _check_argument(problem, argument, tensors, names, definition)
 
@@ -146,13 +157,14 @@ def _check_argument(
                 raise definition.error(
                     f"pointer '{argument.value}' names no tensor and no workspace; known: {known}",
                     argument.value,
+                    "pointer",
                 )
         case ArgumentType.FLOAT:
             try:
                 scalars = dict.fromkeys(names, 1.0) | dict(problem.scalars)
                 evaluate_float(argument.value, scalars)
             except UserError as error:
-                raise definition.error(str(error), argument.value) from error
+                raise definition.error(str(error), argument.value, "float32") from error
         case _:
             _check_expression(argument.value, names, definition)
 
@@ -181,6 +193,7 @@ def _check_outputs(problem: Problem, substrate: Substrate, definition: Definitio
             raise definition.error(
                 f"substrate '{substrate.name}' passes the output '{output.name}' to no kernel",
                 substrate.name,
+                "Substrate",
             )
 
 
@@ -197,6 +210,7 @@ def _check_resolved(
             raise definition.error(
                 f"workspace '{workspace.name}' has {workspace.elements} elements at {at}",
                 workspace.name,
+                "Workspace",
             )
     for launch in plan.launches:
         reason = _limits_broken(launch)

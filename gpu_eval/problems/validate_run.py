@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gpu_eval.problems.definition import ParameterSpec, Problem, Structure, Tensors, TensorSpec
-from gpu_eval.problems.locate import Definition
+from gpu_eval.problems.locate import TENSORS, Definition
 from gpu_eval.problems.tensors import contract, dimensions, shape_of, smallest_sizes
 from suiteopt.errors import UserError
 
@@ -49,6 +49,7 @@ def check_callables(problem: Problem, definition: Definition) -> None:
             raise definition.error(
                 f"control '{control.name}' needs either a torch callable or a substrate",
                 control.name,
+                "Control",
             )
         if control.run is not None:
             checked(control.run, tensors, f"control '{control.name}'")
@@ -76,13 +77,15 @@ def _parameters(
     if not shapes:
         return {}
     if problem.initialise is None:
-        raise definition.error("has parameters and no 'initialise'", "parameters", *shapes)
+        raise definition.error("has parameters and no 'initialise'", next(iter(shapes)), *TENSORS)
     initialise = problem.initialise
     with torch.random.fork_rng(devices=[]):
         drawn = _called(lambda _: initialise(shapes), {}, "'initialise'", definition)
     if {name: tuple(tensor.shape) for name, tensor in drawn.items()} != shapes:
         got = {name: tuple(tensor.shape) for name, tensor in drawn.items()}
-        raise definition.error(f"'initialise' gives the shapes {got}; declared: {shapes}", *shapes)
+        raise definition.error(
+            f"'initialise' gives the shapes {got}; declared: {shapes}", next(iter(shapes)), *TENSORS
+        )
     return dict(drawn)
 
 
@@ -121,13 +124,16 @@ def _compare(
     sizes = ", ".join(f"{d.name} = {values[d.name]}" for d in problem.dimensions)
     if got != declared:
         raise definition.error(
-            f"{what} gives the outputs {got} at {sizes}; declared: {declared}", *declared
+            f"{what} gives the outputs {got} at {sizes}; declared: {declared}",
+            next(iter(declared)),
+            *TENSORS,
         )
     for name, tensor in outputs.items():
         if tensor.is_floating_point() and tensor.dtype != dtype:
             raise definition.error(
                 f"{what} gives '{name}' as {tensor.dtype} on inputs of {dtype}; keep the dtype",
                 name,
+                *TENSORS,
             )
 
 

@@ -6,7 +6,7 @@ the checkout; the manifest says what stood where.
 """
 
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
@@ -20,7 +20,7 @@ from suiteopt.export.planning import (
     under_way,
 )
 from suiteopt.export.present import Originals, read_export, resolve_export
-from suiteopt.export.registry import get_target
+from suiteopt.export.registry import get_target, target_references
 from suiteopt.export.reports import ExportReport, RemovalReport
 from suiteopt.export.target import Target
 from suiteopt.export.transaction import Change, apply_changes, temporary_files
@@ -75,10 +75,11 @@ def export(suite: Suite, target: Target | str, repo: Path, dry_run: bool = False
     else:
         manifests = (manifest,)
     report = _report(checkout, kind, suite, new, (*edited, *manifests), dry_run)
-    if not dry_run and (edited or manifests):
-        pending = Change(kind.manifest_path, under_way(old, new, State.EXPORTING).to_json())
-        apply_changes(checkout, [pending, *edited, manifest])
-        _sweep(checkout, new)
+    if not dry_run:
+        if edited or manifests:
+            pending = Change(kind.manifest_path, under_way(old, new, State.EXPORTING).to_json())
+            apply_changes(checkout, [pending, *edited, manifest])
+        _sweep(checkout, kind)
     return report
 
 
@@ -100,7 +101,13 @@ def remove(repo: Path, target: Target | str | None = None) -> RemovalReport:
         written. The checkout is then as it was.
     """
     checkout = Checkout(repo)
-    kind = resolve_export(checkout, target)
+    try:
+        kind = resolve_export(checkout, target)
+    except UserError:
+        swept = _sweep_known(checkout, target)
+        if swept is None:
+            raise
+        return swept
     old = read_export(checkout, kind)
     if old is None:
         raise UserError(f"{checkout.root} holds no export to {kind.name}; there is none to remove")
@@ -116,12 +123,14 @@ def remove(repo: Path, target: Target | str | None = None) -> RemovalReport:
         change for change in (*restore, *delete) if checkout.read(change.path) != change.content
     ]
     pending = Change(kind.manifest_path, replace(old, state=State.REMOVING).to_json())
-    apply_changes(checkout, [pending, *changes, Change(kind.manifest_path, None)])
-    _sweep(checkout, old)
+    apply_changes(checkout, [pending, *changes])
+    _sweep(checkout, kind)
     for directory in reversed(old.directories):
         place = checkout.locate(directory)
         if place.is_dir() and not any(place.iterdir()):
             place.rmdir()
+    # The manifest goes last of all: until then, removing again goes on where this one died.
+    apply_changes(checkout, [Change(kind.manifest_path, None)])
     return RemovalReport(
         target=kind.name,
         repo=str(checkout.root),
@@ -130,11 +139,31 @@ def remove(repo: Path, target: Target | str | None = None) -> RemovalReport:
     )
 
 
-def _sweep(checkout: Checkout, manifest: Manifest) -> None:
-    """Remove temporary files of a process that was killed."""
-    directories = {str(PurePosixPath(entry.path).parent) for entry in manifest.entries}
-    for temporary in temporary_files(checkout, sorted(directories)):
+def _sweep(checkout: Checkout, target: Target) -> tuple[str, ...]:
+    """Remove what a killed process left: temporary files, and directories without any file."""
+    temporaries = temporary_files(checkout.locate(target.home))
+    for temporary in temporaries:
         temporary.unlink(missing_ok=True)
+    support = checkout.locate(target.support)
+    below = sorted((place for place in support.rglob("*") if place.is_dir()), reverse=True)
+    for directory in (*below, support):
+        if directory.is_dir() and not any(directory.iterdir()):
+            directory.rmdir()
+    return tuple(path.relative_to(checkout.root).as_posix() for path in temporaries)
+
+
+def _sweep_known(checkout: Checkout, target: Target | str | None) -> RemovalReport | None:
+    """Clean up after an export that was killed before it changed anything; None: there is none."""
+    if isinstance(target, Target):
+        kinds = [target]
+    else:
+        kinds = [get_target(name) for name in ([target] if target else target_references())]
+    for kind in kinds:
+        if checkout.read(kind.manifest_path) is None and checkout.locate(kind.home).is_dir():
+            swept = _sweep(checkout, kind)
+            if swept:
+                return RemovalReport(kind.name, str(checkout.root), (), swept)
+    return None
 
 
 def _report(

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 from suiteopt.errors import UserError
 from suiteopt.export.forward import order_tensors
 from suiteopt.export.literals import comment, literal
+from suiteopt.export.recipe_check import own_factor
 from suiteopt.export.target import RenderedFile, Target
 from suiteopt.matrix.files import sha256
 from suiteopt.matrix.schema import Need, Statistic
@@ -41,11 +42,8 @@ from suiteopt.suite import Member, ProblemSuite, Suite
 PUBLISHED_TOLERANCE = 1e-3
 TOLERANCE_VARIABLE = "KB_FP32_TOL"
 BENCHMARK = "kernelbench"
-OWN_RECIPE = "own"
-SCALED_RECIPE = "scaled"
 
 _DEFINITIONS = "KernelBench"
-_SUPPORT = "hidden_tests/suiteopt"
 _TEMPLATES = "templates"
 
 
@@ -173,8 +171,8 @@ class KernelBenchVerified(Target):
         recipes = _resource("suiteopt.inputs", "recipes.py")
         members = _resource("suiteopt.export", f"{_TEMPLATES}/kernelbench_verified_members.py")
         support = (
-            RenderedFile(f"{_SUPPORT}/recipes.py", recipes),
-            RenderedFile(f"{_SUPPORT}/members.py", members),
+            RenderedFile(f"{self.support}/recipes.py", recipes),
+            RenderedFile(f"{self.support}/members.py", members),
         )
         hidden = []
         for problem in suite.problems:
@@ -192,7 +190,7 @@ class KernelBenchVerified(Target):
                     problem.members[0].values, (repo / definition).read_bytes(), definition
                 ),
                 original=_relative(path, preserved(path)) if keep else None,
-                support=_relative(path, _SUPPORT),
+                support=_relative(path, self.support),
                 hashes={"recipes": sha256(recipes), "members": sha256(members)},
             )
             hidden.append(RenderedFile(path, text.encode()))
@@ -251,10 +249,9 @@ def _member(member: Member) -> dict[str, Any]:
 
 def _recipe(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recipe as a hidden file states it; the own draw and multiples of it as a factor."""
-    if recipe["name"] == OWN_RECIPE:
-        return {"own": 1.0}
-    if recipe["name"] == SCALED_RECIPE:
-        return {"own": float(recipe["arguments"]["factor"])}
+    factor = own_factor(recipe)
+    if factor is not None:
+        return {"own": factor}
     return dict(recipe)
 
 

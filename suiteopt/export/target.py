@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import FORMAT_MAJOR, Statistic
+from suiteopt.export.recipe_check import is_nonfinite, recipe_fault
+from suiteopt.matrix.schema import FORMAT_MAJOR, Need, Statistic
 from suiteopt.selection.constraints import Capabilities
 from suiteopt.suite import Member, ProblemSuite, Suite
 
@@ -151,10 +152,15 @@ class Target(ABC):
         """Where the manifest lies, relative to the checkout."""
         return f"{self.home}/suiteopt-manifest.json"
 
+    @property
+    def support(self) -> str:
+        """Directory for what several files share and for kept originals; the export's own."""
+        return f"{self.home}/suiteopt"
+
     def preserved_path(self, path: str) -> str:
         """Where the original of a replaced file is kept, relative to the checkout."""
         inside = PurePosixPath(path).relative_to(self.home)
-        return f"{self.home}/suiteopt/originals/{inside}"
+        return f"{self.support}/originals/{inside}"
 
     def jobs(self, suite: Suite, repo: Path) -> tuple[LoadJob, ...]:
         """What there is to load of an exported suite."""
@@ -214,7 +220,14 @@ class Target(ABC):
 
     def _check_member(self, problem: ProblemSuite, member: Member) -> None:
         where = f"{problem.problem}, member {member.input}"
-        lacking = sorted(member.required - self.capabilities.needs)
+        for tensor, recipe in member.values.items():
+            fault = recipe_fault(recipe)
+            if fault:
+                raise UserError(f"{where}, tensor {tensor}: {fault}; {self._select_again()}")
+        required = set(member.required)
+        if any(is_nonfinite(recipe) for recipe in member.values.values()):
+            required.add(Need.NONFINITE)
+        lacking = sorted(required - self.capabilities.needs)
         if lacking:
             raise UserError(
                 f"{where} needs a target that carries {', '.join(lacking)}, and {self.name} does "

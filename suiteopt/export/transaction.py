@@ -71,25 +71,20 @@ def apply_changes(checkout: Checkout, changes: Iterable[Change]) -> None:
             if change.content is None:
                 place.unlink(missing_ok=True)
             else:
-                os.replace(staged.pop(index), place)
+                os.replace(staged[index], place)
             _sync(place.parent)
     except BaseException as error:
         restored = _undo(done, backups)
-        _clean((*staged.values(), *backups.values()), made)
+        _clean((*staged.values(), *(backups.values() if restored else ())), made)
         if isinstance(error, OSError):
             raise _explain(error, checkout.root, restored) from error
         raise
     _clean(backups.values(), [])
 
 
-def temporary_files(checkout: Checkout, directories: Iterable[str]) -> tuple[Path, ...]:
-    """Return what a killed process left under temporary names in these directories."""
-    found: list[Path] = []
-    for directory in directories:
-        place = checkout.locate(directory)
-        if place.is_dir():
-            found.extend(sorted(place.glob(f".*{TEMPORARY_SUFFIX}")))
-    return tuple(found)
+def temporary_files(directory: Path) -> list[Path]:
+    """Return what a killed process left under temporary names in a directory and below it."""
+    return sorted(directory.rglob(f".*{TEMPORARY_SUFFIX}"))
 
 
 def _make_parents(directory: Path, made: list[Path]) -> None:

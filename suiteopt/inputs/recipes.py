@@ -114,6 +114,11 @@ def _at_place(c: _Chunk, place: str, axes: int, stream: int, count: int = 1) -> 
     return marked
 
 
+def _background(c: _Chunk, noise: bool) -> "Tensor":
+    """Return zeros, or noise in [-0.25, 0.25): equal terms round alike, and their errors add up."""
+    return _floats((c.bits(8) >> 7) - (1 << 24), -26) if noise else c.position.float() * 0.0
+
+
 # The recipes. Each takes the chunk and its arguments, and returns float32 values of the chunk.
 
 
@@ -227,24 +232,24 @@ def ramp(c: _Chunk, span: int = 0) -> "Tensor":
     return _floats(2 * c.position + 1 - size, span - (size - 1).bit_length())
 
 
-def impulse(c: _Chunk, place: str = "last", exponent: int = 0, axes: int = 1) -> "Tensor":
-    """Zeros but for one element a row (first, last, random), of magnitude [1, 2) * 2**exponent."""
-    value = _floats(_signs(c.bits(0)) * ((1 << 23) + (c.bits(1) >> 9)), exponent - 23)
-    return value.where(_at_place(c, place, axes, 2), value.new_zeros(()))
+def impulse(
+    c: _Chunk, place: str = "last", exponent: int = 0, noise: bool = False, axes: int = 1
+) -> "Tensor":
+    """Zeros (or noise) but for one element a row, first, last or random: [1, 2) * 2**exponent."""
+    value = _floats((1 << 23) + (c.bits(0) >> 9), exponent - 23)
+    return value.where(_at_place(c, place, axes, 1), _background(c, noise))
 
 
-def tile_edges(c: _Chunk, tile: int = 32, axes: int = 1) -> "Tensor":
-    """Zeros but for the first and last column of every tile, and the last column of the row."""
+def tile_edges(c: _Chunk, tile: int = 32, noise: bool = False, axes: int = 1) -> "Tensor":
+    """Zeros (or noise) but for both edges of every tile and the last column of the row."""
     _, column, length = c.rows(axes)
     edge = (column % tile == 0) | (column % tile == tile - 1) | (column == length - 1)
-    value = signed_uniform(c)
-    return value.where(edge, value.new_zeros(()))
+    return signed_uniform(c).where(edge, _background(c, noise))
 
 
-def sparse(c: _Chunk, one_in: int = 16, exponent: int = 0) -> "Tensor":
-    """Mostly zeros: one element in ``one_in`` is normal with deviation 2**exponent."""
-    value = normal(c, exponent)
-    return value.where(_below(c.bits(4), one_in) == 0, value.new_zeros(()))
+def sparse(c: _Chunk, one_in: int = 16, exponent: int = 0, noise: bool = False) -> "Tensor":
+    """Mostly zeros (or noise): one element in ``one_in`` is normal, deviation 2**exponent."""
+    return normal(c, exponent).where(_below(c.bits(4), one_in) == 0, _background(c, noise))
 
 
 def few(c: _Chunk, count: int = 4) -> "Tensor":
@@ -281,7 +286,7 @@ def zeros_denormals(c: _Chunk) -> "Tensor":
     return (pattern - ((word & 1) << 31)).int().view(torch.float32)
 
 
-def nonfinite(c: _Chunk, kind: str = "mixed", one_in: int = 64) -> "Tensor":
+def nonfinite(c: _Chunk, special: str = "mixed", one_in: int = 64) -> "Tensor":
     """Normal, with NaN, infinities, or both (nan, inf, mixed) at one element in ``one_in``."""
     infinity = float("inf")
     tables = {
@@ -289,10 +294,10 @@ def nonfinite(c: _Chunk, kind: str = "mixed", one_in: int = 64) -> "Tensor":
         "inf": [infinity, -infinity],
         "mixed": [float("nan"), infinity, -infinity],
     }
-    if kind not in tables:
-        raise ValueError(f"kind is '{kind}'; use nan, inf or mixed")
-    special = _look_up(tables[kind], _below(c.bits(5), len(tables[kind])))
-    return special.where(_below(c.bits(4), one_in) == 0, normal(c))
+    if special not in tables:
+        raise ValueError(f"special is '{special}'; use nan, inf or mixed")
+    value = _look_up(tables[special], _below(c.bits(5), len(tables[special])))
+    return value.where(_below(c.bits(4), one_in) == 0, normal(c))
 
 
 def away(c: _Chunk, sixteenths: int = 20, exponent: int = 0) -> "Tensor":
@@ -308,12 +313,16 @@ def blend(
     offset: int = 0,
     one_in: int = 1,
     levels: int = 0,
+    noise: bool = False,
     axes: int = 1,
 ) -> "Tensor":
-    """A base distribution times 2**exponent, thinned out, raised by an offset and by rows."""
-    value = RECIPES[base].function(c) * 2.0**exponent
+    """A recipe (its defaults) times 2**exponent, thinned out, raised by rows and by an offset."""
+    if base not in RECIPES or base == "blend" or RECIPES[base].nonfinite:
+        raise ValueError(f"base is '{base}'; use another recipe with finite values")
+    shaped = {"axes": axes} if "axes" in RECIPES[base].arguments else {}
+    value = RECIPES[base].function(c, **shaped) * 2.0**exponent
     if one_in > 1:
-        value = value.where(_below(c.bits(64), one_in) == 0, value.new_zeros(()))
+        value = value.where(_below(c.bits(64), one_in) == 0, _background(c, noise))
     if levels:
         row, _, _ = c.rows(axes)
         value = value + _floats(_below(c.bits(65, row), 2 * levels + 1) - levels)

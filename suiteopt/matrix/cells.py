@@ -46,17 +46,18 @@ def stored_cells(
         On an unknown id or status, a cell that is there twice, a statistic that is negative, a
         maximum below its minimum, or statistics of a cell that did not run.
     """
+    if not len(cells):
+        cells = pd.DataFrame({"implementation": [], "input": [], "status": []})
     rows = implementations.get_indexer(pd.Index(cells["implementation"].astype(str)))
     columns = inputs.get_indexer(pd.Index(cells["input"].astype(str)))
     for codes, name in ((rows, "implementation"), (columns, "input")):
         if np.any(codes < 0):
             unknown = cells[name].iloc[int(np.argmin(codes))]
             raise ValueError(f"a cell names the {name} {unknown!r}, which the problem has not")
-    statuses = pd.Categorical(
-        [str(status) for status in cells["status"]], categories=[str(s) for s in Status]
-    )
-    if np.any(statuses.codes < 0):
-        unknown = cells["status"].iloc[int(np.argmin(statuses.codes))]
+    known = pd.Index([str(status) for status in Status])
+    statuses = known.get_indexer(pd.Index(cells["status"].astype(str)))
+    if np.any(statuses < 0):
+        unknown = cells["status"].iloc[int(np.argmin(statuses))]
         raise ValueError(f"there is no status {unknown!r}")
 
     order = np.lexsort((columns, rows))
@@ -66,7 +67,7 @@ def stored_cells(
     result = cells.iloc[order].reset_index(drop=True)
     result["implementation"] = pd.Categorical.from_codes(rows, categories=implementations)
     result["input"] = pd.Categorical.from_codes(columns, categories=inputs)
-    result["status"] = statuses[order]
+    result["status"] = pd.Categorical.from_codes(statuses[order], categories=known)
 
     ran = ~result["status"].isin([str(status) for status in NOT_RUN_STATUSES]).to_numpy()
     for name in comparators(ratios):

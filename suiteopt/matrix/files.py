@@ -28,7 +28,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     Raises
     ------
     UserError
-        If the disk is full or the place may not be written. The old file is untouched.
+        If the disk is full or the file cannot be written. The old file is untouched.
     """
     partial = path.with_name(f".{path.name}{PARTIAL_SUFFIX}")
     try:
@@ -52,7 +52,10 @@ def write_atomic(path: Path, data: bytes) -> None:
                 f"{path} may not be written ({os.strerror(error.errno)}); "
                 "choose another directory or change its permissions"
             ) from error
-        raise
+        raise UserError(
+            f"{path} cannot be written ({error.strerror or error}); "
+            "check the directory and run the command again"
+        ) from error
 
 
 def remove_partials(directory: Path) -> None:

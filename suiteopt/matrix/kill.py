@@ -51,7 +51,8 @@ class KillTable:
         In force; infinite where no calibrating control ran or one of them failed outright, so
         that no statistic says anything there.
     choosable : ndarray of bool, inputs
-        Valid candidates on which no calibrating control is rejected.
+        Valid candidates on which no calibrating control is rejected, and at least one was run
+        if the problem has any.
     controls : tuple of str
         Rows of ``control_rejections``.
     calibrating : ndarray of bool, controls
@@ -146,10 +147,13 @@ def kill_table(
     shape = (len(ids), len(names))
     tolerances = _tolerances(oracle, inputs, dtype, block, control_rows[calibrating], shape)
     valid = inputs["valid"].to_numpy(dtype=np.bool_)
-    verdict = _judge(block, tolerances, valid, problem)
+    verdict = _judge(block, oracle, tolerances, valid, names)
     is_row = _is_row(implementations, include_locked)
     rejected = _dense(verdict.rejected, block, shape)[control_rows]
+    control_ran = _dense(verdict.known, block, shape)[control_rows]
     accepts = ~rejected[calibrating].any(axis=0)
+    if calibrating.any():
+        accepts &= control_ran[calibrating].any(axis=0)
     candidate = (inputs["role"] == str(Role.CANDIDATE)).to_numpy(dtype=np.bool_)
     return KillTable(
         problem=problem,
@@ -165,7 +169,7 @@ def kill_table(
         controls=control_ids,
         calibrating=calibrating,
         control_rejections=rejected,
-        control_ran=_dense(verdict.known, block, shape)[control_rows],
+        control_ran=control_ran,
     )
 
 
@@ -217,14 +221,19 @@ class _Verdict:
 
 
 def _judge(
-    block: CellBlock, tolerances: NDArray[np.float64], valid: NDArray[np.bool_], problem: str
+    block: CellBlock,
+    oracle: Oracle,
+    tolerances: NDArray[np.float64],
+    valid: NDArray[np.bool_],
+    names: tuple[str, ...],
 ) -> _Verdict:
     tolerance = tolerances[block.columns]
     counts = valid[block.columns]
     decided = block.decided & counts & np.isfinite(tolerance)
     beyond = decided & (tolerance > DECIDED_TOLERANCE)
     if beyond.any():
-        raise refuse_decided(problem, float(tolerance[beyond].max()))
+        column = int(block.columns[np.flatnonzero(beyond)[0]])
+        raise refuse_decided(oracle, names[column], float(tolerances[column]))
     low = np.where(block.measured, block.low, 0.0)
     high = np.where(block.measured, block.high, 0.0)
     outright = (block.fatal | block.fails_low) & counts

@@ -193,10 +193,11 @@ def _number(text: str, whole: str) -> float:
     return value
 
 
-def refuse_decided(problem: str, tolerance: float) -> UserError:
+def refuse_decided(oracle: Oracle, cell_input: str, tolerance: float) -> UserError:
     """Return the refusal of a tolerance above what ``decided`` cells can answer."""
+    cure = "a smaller safety" if oracle.calibrated else f"a tolerance up to {DECIDED_TOLERANCE:g}"
     return UserError(
-        f"the tolerance {tolerance:g} cannot be answered for {problem}: some of its own draws "
-        f"were not run because the first one decided every tolerance up to {DECIDED_TOLERANCE:g};"
-        " use a tolerance up to that"
+        f"{oracle.name} cannot be answered on {cell_input}, where its tolerance is "
+        f"{tolerance:.3g}: mutants that the first own draw showed to be wrong at every tolerance "
+        f"up to {DECIDED_TOLERANCE:g} were not run on it; use {cure}"
     )

@@ -20,7 +20,8 @@ def to_arrow(frame: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
     Parameters
     ----------
     frame : DataFrame
-        May lack columns that have a default. Mappings in text columns become JSON.
+        May lack columns, or have gaps (None, NaN) in columns, that have a default. Mappings in
+        text columns become JSON.
     columns : sequence of Column
 
     Raises
@@ -90,24 +91,28 @@ def _numbers(values: np.ndarray[Any, Any], column: Column) -> pa.Array:
 
 
 def _from_values(values: Sequence[Any], column: Column) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        words = pa.array([str(v) for v in values], pa.string())
-        return words.dictionary_encode().cast(column.type)
-    if pa.types.is_string(column.type):
-        values = [_text(value) for value in values]
-    elif pa.types.is_list(column.type):
-        values = [list(value) for value in values]
-    else:
-        values = [None if value is None or value != value else value for value in values]
+    default = None if column.default is REQUIRED else column.default
+    values = [default if _is_missing(value) else value for value in values]
     try:
+        if pa.types.is_dictionary(column.type):
+            words = pa.array([_text(value) for value in values], pa.string())
+            return words.dictionary_encode().cast(column.type)
+        if pa.types.is_string(column.type):
+            values = [_text(value) for value in values]
+        elif pa.types.is_list(column.type):
+            values = [list(value) for value in values]
         return pa.array(values, type=column.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError) as error:
         raise ValueError(f"the column {column.name!r} has a value that does not fit") from error
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return dumps(value)
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is neither text nor a mapping")
+        raise TypeError(f"{value!r} is neither text nor a mapping")
     return str(value)

@@ -34,7 +34,9 @@ def round_up_12(values: ArrayLike) -> NDArray[np.float32]:
         raise ValueError("a critical tolerance is neither negative nor NaN")
     finite = np.isfinite(exact)
     mantissa, exponent = np.frexp(np.where(finite, exact, 0.0))
-    rounded = np.ldexp(np.ceil(np.ldexp(mantissa, SIGNIFICANT_BITS)), exponent - SIGNIFICANT_BITS)
+    whole = np.ceil(np.ldexp(mantissa, SIGNIFICANT_BITS))
+    with np.errstate(over="ignore"):  # of a number near float64's largest: infinity, as meant
+        rounded = np.ldexp(whole, exponent - SIGNIFICANT_BITS)
     limits = np.finfo(np.float32)
     tiny = (rounded > 0) & (rounded < float(limits.tiny))
     rounded = np.where(tiny, float(limits.tiny), rounded)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from suiteopt.errors import UserError
 from suiteopt.matrix.cells import stored_cells
 from suiteopt.matrix.files import remove_partials, sha256, write_atomic
 from suiteopt.matrix.header import MatrixMeta, matrix_id, read_header
@@ -56,6 +57,7 @@ class MatrixWriter:
         self.path = Path(path)
         self._header = dict(header)
         self._files: dict[str, str] = {}
+        self._written: set[str] = set()
         self._complete_on_disk: bool | None = None
         self._ids: dict[str, pd.DataFrame] = {}
         if (self.path / HEADER).is_file():
@@ -75,9 +77,7 @@ class MatrixWriter:
 
     def has_cells(self, problem: str) -> bool:
         """Tell whether a problem's cells are already there and undamaged."""
-        name = cells_file(problem)
-        path = self.path / name
-        return path.is_file() and self._files.get(name) == sha256(path.read_bytes())
+        return self._is_intact(cells_file(problem))
 
     def write_problems(self, problems: pd.DataFrame) -> None:
         """Write ``problems.parquet``; columns with a default may be left out.
@@ -150,17 +150,38 @@ class MatrixWriter:
         ------
         ValueError
             If a complete matrix lacks a table or a problem's cells.
+        UserError
+            If a file that an earlier writer left is damaged.
         """
         self._header.update(updates)
         if complete:
-            needed = [PROBLEMS, IMPLEMENTATIONS, INPUTS]
-            if PROBLEMS in self._files:
-                problems = pq.read_table(self.path / PROBLEMS, columns=["problem"])["problem"]
-                needed += [cells_file(problem) for problem in problems.to_pylist()]
-            missing = [name for name in needed if name not in self._files]
-            if missing:
-                raise ValueError(f"a complete matrix has {missing[0]}")
+            self._check_whole()
         self._save_header(complete)
+
+    def _check_whole(self) -> None:
+        """Check that nothing is missing or damaged; drop what no problem owns any more."""
+        needed = [PROBLEMS, IMPLEMENTATIONS, INPUTS]
+        problems: list[str] = []
+        if PROBLEMS in self._files:
+            column = pq.read_table(self.path / PROBLEMS, columns=["problem"])["problem"]
+            problems = column.to_pylist()
+        needed += [cells_file(problem) for problem in problems]
+        missing = [name for name in needed if name not in self._files]
+        if missing:
+            raise ValueError(f"a complete matrix has {missing[0]}")
+        folders = tuple(source_file(problem, "") for problem in problems)
+        for name in sorted(self._files):
+            if name not in needed and not name.startswith(folders):
+                del self._files[name]
+            elif name not in self._written and not self._is_intact(name):
+                raise UserError(
+                    f"{self.path / name} is damaged, its hash differs from the one in {HEADER}; "
+                    "run `gpu-eval resume`"
+                )
+
+    def _is_intact(self, name: str) -> bool:
+        path = self.path / name
+        return path.is_file() and self._files.get(name) == sha256(path.read_bytes())
 
     def _ids_of(self, table: str, column: str, problem: str) -> pd.Index:
         if table not in self._ids:
@@ -175,13 +196,15 @@ class MatrixWriter:
     def _put(self, name: str, data: bytes, save_header: bool = True) -> None:
         path = self.path / name
         digest = sha256(data)
-        if self._files.get(name) == digest and sha256(path.read_bytes()) == digest:
+        if self._files.get(name) == digest and self._is_intact(name):
+            self._written.add(name)
             return
         if self._complete_on_disk is not False or name in self._files:
             self._files.pop(name, None)
             self._save_header(False)
         write_atomic(path, data)
         self._files[name] = digest
+        self._written.add(name)
         if save_header:
             self._save_header(False)
 

@@ -1,5 +1,7 @@
 """What a protocol detects of a problem's mutants: its oracle on its own inputs."""
 
+from fnmatch import fnmatchcase
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ def protocol_inputs(matrix: Matrix, problem: str, protocol: Protocol) -> tuple[s
     chosen: list[str] = []
     for rule in protocol.inputs:
         fits = (
-            (inputs["value_recipe"] == rule.values)
+            inputs["value_recipe"].map(lambda name, glob=rule.values: fnmatchcase(name, glob))
             & (inputs["parameter_recipe"] == rule.parameters)
             & (inputs["shape_recipe"] == rule.shape)
             & (inputs["role"] != str(Role.WITNESS))

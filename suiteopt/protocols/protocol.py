@@ -21,8 +21,11 @@ class InputRule:
 
     Attributes
     ----------
-    values, parameters, shape : str
-        Short names of value, parameter and shape recipe, as ``inputs.parquet`` has them.
+    values : str
+        Short name of the value recipe, as ``inputs.parquet`` has it; ``*``, ``?`` and ``[0-9]``
+        stand for any text, one letter, one digit.
+    parameters, shape : str
+        Short names of parameter and shape recipe.
     count : int
         How many; the first ones, in the order of the matrix.
     """

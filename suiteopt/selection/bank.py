@@ -104,5 +104,6 @@ def best_sets(bank: Bank, weights: NDArray[np.int64]) -> NDArray[np.intp]:
     return winners
 
 
-def _product(table: NDArray[np.floating[Any]], weights: NDArray[Any]) -> NDArray[np.float64]:
-    return (table @ weights.astype(table.dtype)).astype(np.float64)
+def _product(table: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
+    product: NDArray[np.float64] = (table @ weights.astype(table.dtype)).astype(np.float64)
+    return product

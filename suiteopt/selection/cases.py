@@ -1,6 +1,5 @@
 """From a matrix to one problem's instance, with what is reported about it."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,46 +9,18 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.behaviour import behaviours
-from suiteopt.matrix.denominator import Denominator, denominator_mask
+from suiteopt.matrix.denominator import denominator_mask
 from suiteopt.matrix.kill import KillTable, kill_table
-from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Kind, Need
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import known_protocols, load_oracle, protocol_inputs
-from suiteopt.selection.constraints import Capabilities, Constraints
+from suiteopt.protocols import known_protocols, protocol_inputs
+from suiteopt.selection.constraints import Constraints
 from suiteopt.selection.instance import Instance, make_instance
+from suiteopt.selection.question import Question
+from suiteopt.selection.sites import Site, sites_of
 
 OWN_PROTOCOL = "kernelbench"
 """Whose inputs are the benchmark's own draws: the first five."""
-
-DEFAULT_ORACLE = "calibrated"
-
-Site = tuple[str, int, int]
-"""Source identity, start and end of an edited expression."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of a matrix.
-
-    Attributes
-    ----------
-    oracle : Oracle
-    capabilities : Capabilities or None
-        Of the target that the suite is for.
-    denominator : Denominator
-        Which mutants count.
-    locked : bool
-        Whether mutants of the rules that were set aside count.
-    incomplete : bool
-        Whether an incomplete matrix is taken as it is; a cell that was not run is no kill.
-    """
-
-    oracle: Oracle
-    capabilities: Capabilities | None = None
-    denominator: Denominator = Denominator.WITNESSED
-    locked: bool = False
-    incomplete: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,35 +58,6 @@ class Case:
     own: NDArray[np.bool_] | None
     first_own: NDArray[np.bool_] | None
     unknown_cells: int
-
-
-def ask(
-    oracle: Oracle | str | None,
-    capabilities: Capabilities | None = None,
-    denominator: Denominator = Denominator.WITNESSED,
-    locked: bool = False,
-    incomplete: bool = False,
-) -> Question:
-    """Settle the oracle: the one asked for, the target's own, or `calibrated`.
-
-    Raises
-    ------
-    UserError
-        If the oracle is unknown, or not the one that the target's harness applies.
-    """
-    forced = capabilities.oracle if capabilities is not None else None
-    asked = load_oracle(oracle) if isinstance(oracle, str) else oracle
-    if forced is not None:
-        theirs = load_oracle(forced)
-        if asked is not None and asked != theirs:
-            raise UserError(
-                f"the target judges by its own oracle, {theirs.name}, not by {asked.name}; "
-                "leave --oracle out or choose another target"
-            )
-        asked = theirs
-    return Question(
-        asked or load_oracle(DEFAULT_ORACLE), capabilities, denominator, locked, incomplete
-    )
 
 
 def cases(
@@ -204,7 +146,7 @@ def make_case(matrix: Matrix, problem: str, question: Question) -> Case:
         instance=instance,
         families=tuple(str(family) for family in details["family"]),
         rules=tuple(tuple(str(rule) for rule in rules) for rules in details["rules"]),
-        sites=_sites(matrix, problem, details),
+        sites=sites_of(matrix, problem, details),
         behaviours=behaviours(matrix, problem, mutants),
         own=None if own is None else np.asarray(kills[:, list(own)].any(axis=1)),
         first_own=None if own is None else np.asarray(kills[:, own[0]]),
@@ -265,29 +207,6 @@ def _own_columns(matrix: Matrix, table: KillTable) -> tuple[int, ...] | None:
 def _require_own(matrix: Matrix, table: KillTable) -> tuple[int, ...]:
     names = protocol_inputs(matrix, table.problem, known_protocols()[OWN_PROTOCOL])
     return tuple(table.inputs.index(name) for name in names)
-
-
-def _sites(matrix: Matrix, problem: str, details: pd.DataFrame) -> tuple[tuple[Site, ...], ...]:
-    """Sites with their file told by its content, so that a shared header is one file for all."""
-    identity: dict[tuple[str, str], str] = {}
-    found = []
-    for sites, substrate in zip(details["sites"], details["substrate"], strict=True):
-        own = []
-        for site in sites:
-            key = (str(substrate), str(site["file"]))
-            if key not in identity:
-                identity[key] = _identity(matrix, problem, *key)
-            own.append((identity[key], int(site["start"]), int(site["end"])))
-        found.append(tuple(own))
-    return tuple(found)
-
-
-def _identity(matrix: Matrix, problem: str, substrate: str, file: str) -> str:
-    try:
-        text = matrix.source(problem, file)
-    except UserError:
-        return f"{problem}\0{substrate}\0{file}"
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def rejected_cells(

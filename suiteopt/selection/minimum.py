@@ -188,7 +188,7 @@ def allocate(
     -------
     tuple of int or None
         One size a problem; among equal totals the larger detection, then fewer inputs of the
-        earlier problems. None if out of reach.
+        later problems. None if out of reach.
     """
     least = forced or [0] * len(curves)
     best = np.array([0], dtype=np.int64)  # most detected by exactly t inputs, -1 where impossible

@@ -46,11 +46,11 @@ def certify_pulp(
 
     del incumbent
     problem = pulp.LpProblem("cover", pulp.LpMaximize)
-    picks = [pulp.LpVariable(f"x{j}", cat="Binary") for j in range(len(instance.inputs))]
+    picks = [problem.add_variable(f"x{j}", cat="Binary") for j in range(len(instance.inputs))]
     terms = []
     open_rows = np.flatnonzero(instance.given == 0)
     for row in open_rows:
-        cover = pulp.LpVariable(f"y{row}", lowBound=0, upBound=1)
+        cover = problem.add_variable(f"y{row}", lowBound=0, upBound=1)
         killers = [picks[column] for column in np.flatnonzero(instance.kills[row])]
         problem += cover <= pulp.lpSum(killers)
         terms.append(int(instance.weights[row]) * cover)

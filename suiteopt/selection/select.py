@@ -7,10 +7,11 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.cases import Case, Question, ask, cases, split_constraints
+from suiteopt.selection.cases import Case, cases, split_constraints
 from suiteopt.selection.constraints import Capabilities, Constraints, check_budget
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.minimum import Minimum, minimum_each, minimum_overall, required_weight
+from suiteopt.selection.question import Question, ask
 from suiteopt.selection.report import MatrixSelection, describe
 from suiteopt.selection.result import Selection
 from suiteopt.selection.solve import parse_solver, solve

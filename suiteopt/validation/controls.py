@@ -9,8 +9,9 @@ import numpy as np
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.cases import Case, Question, case_instance
+from suiteopt.selection.cases import Case, case_instance
 from suiteopt.selection.instance import Instance
+from suiteopt.selection.question import Question
 from suiteopt.selection.solve import solve
 from suiteopt.validation.bootstrap import upper_bound
 
@@ -168,7 +169,7 @@ def _judge(
         cells, rejected = _count(table, name, members)
         pool_cells, pool_rejected = _count(table, name, instance.inputs)
         rows.append(
-            HeldOutControl(case.problem, name, kind, cells, rejected, pool_cells, pool_rejected)
+            HeldOutControl(table.problem, name, kind, cells, rejected, pool_cells, pool_rejected)
         )
     return rows
 

@@ -10,14 +10,16 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.cases import Case, ask, cases
+from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, check_budget
 from suiteopt.selection.instance import Instance
+from suiteopt.selection.question import ask
 from suiteopt.selection.solve import parse_solver, solve
 from suiteopt.validation.baselines import random_detection
 from suiteopt.validation.controls import hold_out_controls
+from suiteopt.validation.figures import ProblemSplit, SplitFigures
 from suiteopt.validation.refit import Refits, refit
-from suiteopt.validation.result import CrossValidation, ProblemFigures, ProblemSplit, SplitFigures
+from suiteopt.validation.result import CrossValidation, ProblemFigures
 from suiteopt.validation.splits import (
     Folds,
     Split,
@@ -104,7 +106,7 @@ def _plans(found: Sequence[Case], folds: int, repeats: int, seed: int) -> dict[S
     """Folds over the mutants of all problems, one behind the other."""
     families = [family for case in found for family in case.families]
     homes = [case.problem for case in found for _ in case.families]
-    strata = [f"{home}\0{family}" for home, family in zip(homes, families, strict=True)]
+    strata = list(zip(homes, families, strict=True))
     groups = site_groups([sites for case in found for sites in case.sites])
     return {
         Split.RANDOM: random_folds(strata, folds, repeats, seed),

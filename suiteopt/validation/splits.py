@@ -44,13 +44,16 @@ class Folds:
     names: tuple[str, ...] = ()
 
 
-def random_folds(strata: Sequence[str], count: int, repeats: int, seed: int = 0) -> Folds:
+def random_folds(
+    strata: Sequence[tuple[str, ...]], count: int, repeats: int, seed: int = 0
+) -> Folds:
     """Hold out at random, each stratum spread evenly over the folds.
 
     Parameters
     ----------
-    strata : sequence of str, one a mutant
-        Problem and family.
+    strata : sequence of tuple of str, one a mutant
+        From coarse to fine: problem and family. The finest level that has a stratum as large as
+        there are folds is kept even over the folds.
     count : int
         Folds a repeat; fewer where there are fewer mutants.
     repeats : int
@@ -61,9 +64,7 @@ def random_folds(strata: Sequence[str], count: int, repeats: int, seed: int = 0)
     folds = min(count, mutants)
     if folds < 2:
         return _none(mutants)
-    labels = np.unique(np.asarray(strata, dtype=str), return_inverse=True)[1]
-    if np.bincount(labels).max() < folds:
-        labels = np.zeros(mutants, dtype=np.intp)  # scikit-learn asks for one full stratum
+    labels = _finest(strata, folds)
     held = []
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
@@ -132,6 +133,16 @@ def label_folds(labels: Sequence[Sequence[str]]) -> Folds:
             held[position[name], mutant] = True
     times = held.sum(axis=0)
     return Folds(held, 1, np.where(times > 0, 1.0 / np.maximum(times, 1), 0.0), tuple(names))
+
+
+def _finest(strata: Sequence[tuple[str, ...]], folds: int) -> NDArray[np.intp]:
+    """Labels of the finest level that scikit-learn accepts: it asks for one full stratum."""
+    for depth in range(len(strata[0]), 0, -1):
+        names = ["\0".join(stratum[:depth]) for stratum in strata]
+        labels = np.unique(names, return_inverse=True)[1]
+        if np.bincount(labels).max() >= folds:
+            return np.asarray(labels, dtype=np.intp)
+    return np.zeros(len(strata), dtype=np.intp)
 
 
 def _mask(indices: NDArray[np.intp], length: int) -> NDArray[np.bool_]:

@@ -95,7 +95,7 @@ def tiny_matrix(
     """Write a small matrix by hand and open it.
 
     Ids are ``<problem>:m<i>`` (mutants), ``<problem>:<kind>`` (controls and nulls),
-    ``<problem>:i<j>`` (candidates), ``<problem>:own-<1..5>``, ``<problem>:own-x3`` etc. and
+    ``<problem>:i<j>`` (candidates), ``<problem>:own-<0..4>``, ``<problem>:own-x3`` etc. and
     ``<problem>:w<j>`` (witness pool).
 
     Parameters
@@ -150,16 +150,21 @@ def tiny_matrix(
             }
         )
         candidates = [f"{problem}:i{j}" for j in range(len(rows[0]) if rows else 0)]
-        draws = [f"{problem}:own-{j + 1}" for j in range(OWN_DRAWS)] if own else []
+        draws = [f"{problem}:own-{j}" for j in range(OWN_DRAWS)] if own else []
         scalings = [f"{problem}:{name}" for name in SCALINGS] if own else []
         witnesses = [f"{problem}:w{j}" for j in range(witness_inputs)]
         for j, name in enumerate([*candidates, *draws, *scalings, *witnesses]):
             role = "own" if name in draws[1:] else "witness" if name in witnesses else "candidate"
-            recipe = "lattice-8"
-            if name in draws:
-                recipe = "own"
-            elif name in scalings:
+            recipe, value = (
+                "lattice-8",
+                {"name": "lattice", "version": 1, "arguments": {"width": 8}},
+            )
+            if name in draws or name in scalings:
                 recipe = name.rpartition(":")[2]
+                value = {"name": "own", "version": 1, "arguments": {}}
+            if name in scalings:
+                factor = float(recipe.removeprefix("own-x"))
+                value = {"name": "scaled", "version": 1, "arguments": {"factor": factor}}
             input_rows.append(
                 {
                     "input": name,
@@ -167,13 +172,13 @@ def tiny_matrix(
                     "role": role,
                     "value_recipe": recipe,
                     "parameter_recipe": "benchmark",
-                    "values": {"A": {"name": recipe, "version": 1, "arguments": {}}},
+                    "values": {"A": value},
                     "parameters": {},
                     "shape": {"N": 16},
                     "scope": "profile",
                     "reduction_ratio": 0.25,
                     "seed": j,
-                    "needs": ["values"],
+                    "needs": [] if name in draws else ["values"],
                     "bytes": 64 * (j + 1),
                     "seconds": 0.001 * (j + 1),
                     **{floor_column(str(statistic)): floor for statistic in STATISTICS[:7]},
@@ -236,7 +241,7 @@ def tiny_matrix(
 
     writer = MatrixWriter(path, header(device={"name": device, "model": "a device"}))
     writer.write_problems(pd.DataFrame(problem_rows))
-    writer.write_implementations(_frame(implementation_rows))
+    writer.write_implementations(pd.DataFrame(implementation_rows))
     writer.write_inputs(pd.DataFrame(input_rows))
     for problem, found in cells.items():
         writer.write_source(problem, "kernel.cu", SOURCE)
@@ -256,21 +261,3 @@ def site(number: int, file: str = "kernel.cu") -> dict[str, Any]:
         "end_line": number + 1,
         "end_column": 2,
     }
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows with unlike keys as a frame without gaps."""
-    defaults = {"rules": [], "sites": []}
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    filled = [
-        {name: row.get(name, defaults.get(name, _blank(name))) for name in names} for row in rows
-    ]
-    return pd.DataFrame(filled)
-
-
-def _blank(name: str) -> Any:
-    if name == "class":
-        return "valid"
-    if name == "witness":
-        return "none"
-    return False if name in ("locked", "identical", "blind") else ""

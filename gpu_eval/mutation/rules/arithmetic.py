@@ -1,5 +1,7 @@
 """Arithmetic faults: a wrong operator, a lost sign, factor or term in float expressions."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -16,9 +18,10 @@ from gpu_eval.mutation.rules.patterns import (
     number,
     sentinel_sign,
     sides,
-    stores,
 )
-from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.rules.writes import stores
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 
@@ -73,7 +76,7 @@ class DivideToTimes(_Operator):
 
 
 class FmaAddendNegated(Rule):
-    """Subtracts the addend of a fused multiply-add: ``fmaf(a, b, c)`` becomes ``fmaf(a, b, -c)``."""
+    """Subtracts an addend: ``fmaf(a, b, c)`` becomes ``fmaf(a, b, -c)``."""
 
     name = "fma-addend-negated"
     family = Family.ARITHMETIC

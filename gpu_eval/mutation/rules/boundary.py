@@ -1,23 +1,26 @@
 """Boundary faults of comparisons and guards: one element too many, one too few, none checked."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
+from typing import ClassVar
 
 from tree_sitter import Node
 
-from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.parser import walk
+from gpu_eval.mutation.rule import Rule
+from gpu_eval.mutation.rules.loops import Loop, for_loops
 from gpu_eval.mutation.rules.patterns import (
-    Loop,
     bare,
     binaries,
     field,
-    for_loops,
     integer_comparisons,
     number,
     sentinel_sign,
     sides,
 )
-from gpu_eval.mutation.sites import LOOPS, Edit, SourceContext, operator
+from gpu_eval.mutation.sites import LOOPS, Edit, SourceContext
+from gpu_eval.mutation.tree import operator
 from suiteopt.matrix.schema import Family
 
 
@@ -74,12 +77,20 @@ class ComparisonReversed(Rule):
 
     name = "comparison-reversed"
     family = Family.BOUNDARY
-    _reversed = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+    _reversed: ClassVar = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for node in integer_comparisons(source, *self._reversed):
-            if not _is_loop_condition(source, node):
+            bounded = number(source, sides(node)[1]) is None
+            if bounded and not _is_loop_condition(source, node) and not _follows(source, node):
                 yield source.swap(node, {field(node, "operator"): self._reversed[operator(node)]})
+
+
+def _follows(source: SourceContext, node: Node) -> bool:
+    """Return whether a check is not the first of a conjunction: one reversed check is enough."""
+    above = source.parent(node)
+    conjunction = above is not None and operator(above) in ("&&", "||")
+    return conjunction and above is not None and sides(above)[1].id == node.id
 
 
 def _is_loop_condition(source: SourceContext, node: Node) -> bool:
@@ -173,7 +184,8 @@ class ConjunctDropped(Rule):
         for node in binaries(source, "&&", "||"):
             left, right = sides(node)
             yield source.edit(node, source.text(left))
-            yield source.edit(node, source.text(right))
+            if operator(bare(left)) != operator(node):  # otherwise its own parts are dropped
+                yield source.edit(node, source.text(right))
 
 
 class GuardTightened(Rule):

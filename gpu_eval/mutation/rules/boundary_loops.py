@@ -1,20 +1,17 @@
 """Boundary faults of loops: first or last iterations skipped, steps and counts wrong."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from gpu_eval.mutation.kinds import Space
 from gpu_eval.mutation.rule import Rule
-from gpu_eval.mutation.rules.patterns import (
-    bare,
-    binaries,
-    field,
-    for_loops,
-    number,
-    sides,
-)
-from gpu_eval.mutation.sites import Edit, SourceContext, operator
+from gpu_eval.mutation.rules.loops import for_loops
+from gpu_eval.mutation.rules.patterns import bare, binaries, field, number, sides
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import operator
 from suiteopt.matrix.schema import Family
 
 CAP = 128
@@ -71,9 +68,16 @@ class LoopStepDoubled(Rule):
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for loop in for_loops(source):
-            if loop.step is not None:
+            if loop.step is not None and not _is_constant(source, loop.bound):
                 step = "2" if loop.step == "1" else f"2 * ({loop.step})"
                 yield source.edit(loop.update, f"{loop.variable} += {step}")
+
+
+def _is_constant(source: SourceContext, bound: Node) -> bool:
+    """Return whether a bound is known at compile time, by a literal or a name at file scope."""
+    declared = source.lookup(bound) if bound.type == "identifier" else None
+    named = declared is not None and declared.space is Space.CONSTANT
+    return named or number(source, bound) is not None
 
 
 class ExtentCapped(Rule):
@@ -136,9 +140,9 @@ def _is_quotient(source: SourceContext, *factors: Node) -> bool:
         if factor.type == "identifier":
             declared = source.lookup(factor)
             value = declared.value if declared is not None else None
-        if value is not None and bare(value).type == "binary_expression":
-            if operator(bare(value)) in ("/", ">>"):
-                return True
+        quotient = value is not None and bare(value).type == "binary_expression"
+        if quotient and value is not None and operator(bare(value)) in ("/", ">>"):
+            return True
     return False
 
 
@@ -152,11 +156,9 @@ class TreeShiftTwo(Rule):
         for node in source.nodes("assignment_expression"):
             right = sides(node)[1]
             value = number(source, right)
-            if (operator(node), value) == (">>=", 1.0):
-                yield source.swap(node, {right: "2"})
-            elif (operator(node), value) in (("/=", 2.0), ("<<=", 1.0), ("*=", 2.0)):
-                if source.is_integer(sides(node)[0]):
-                    yield source.swap(node, {right: "4" if value == 2.0 else "2"})
+            steps = ((">>=", 1.0), ("<<=", 1.0), ("/=", 2.0), ("*=", 2.0))
+            if (operator(node), value) in steps and source.is_integer(sides(node)[0]):
+                yield source.swap(node, {right: "4" if value == 2.0 else "2"})
 
 
 class TreeStopsEarly(Rule):
@@ -170,9 +172,9 @@ class TreeStopsEarly(Rule):
             if operator(loop.update) not in (">>=", "/="):
                 continue
             value = number(source, loop.bound)
-            if operator(loop.condition) == ">" and value is not None:
-                yield source.swap(loop.condition, {loop.bound: str(int(value) + 1)})
-            elif operator(loop.condition) == ">=" and value is not None:
+            if (operator(loop.condition) == ">" and value is not None) or (
+                operator(loop.condition) == ">=" and value is not None
+            ):
                 yield source.swap(loop.condition, {loop.bound: str(int(value) + 1)})
 
 

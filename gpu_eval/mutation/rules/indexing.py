@@ -1,23 +1,18 @@
 """Indexing faults of threads and blocks, of shared tiles and of decoded coordinates."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
+from typing import ClassVar
 
 from tree_sitter import Node
 
 from gpu_eval.mutation.kinds import Space
 from gpu_eval.mutation.rule import Rule
-from gpu_eval.mutation.rules.patterns import (
-    bare,
-    binaries,
-    calls,
-    field,
-    index_of,
-    is_written,
-    number,
-    sides,
-    subscripts,
-)
-from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.rules.patterns import bare, binaries, calls, field, number, sides
+from gpu_eval.mutation.rules.writes import index_of, is_written, subscripts
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 
@@ -27,9 +22,17 @@ class _Builtin(Rule):
     family = Family.INDEXING
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
+        done: set[tuple[int, str]] = set()
         for node in source.nodes("field_expression"):
-            changed = self.other(source.text(node))
-            if changed is not None:
+            text = source.text(node)
+            changed = self.other(text)
+            if changed is None:
+                continue
+            function = source.function(node)
+            key = (function.id if function is not None else 0, text)
+            unused = function is not None and changed not in source.text(function)
+            if not (unused and key in done):  # an axis without extent: once a function is enough
+                done.add(key)
                 yield source.edit(node, changed)
 
     def other(self, text: str) -> str | None:
@@ -149,7 +152,7 @@ class WarpSizeHalved(Rule):
 
     name = "warp-size-halved"
     family = Family.INDEXING
-    _halves = {("/", 32.0): "16", ("%", 32.0): "16", ("&", 31.0): "15", (">>", 5.0): "4"}
+    _halves: ClassVar = {("/", 32.0): "16", ("%", 32.0): "16", ("&", 31.0): "15", (">>", 5.0): "4"}
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for node in binaries(source, "/", "%", "&", ">>"):
@@ -206,7 +209,7 @@ class ShuffleDirectionWrong(Rule):
 
     name = "shuffle-direction-wrong"
     family = Family.INDEXING
-    _other = {
+    _other: ClassVar = {
         "__shfl_down_sync": "__shfl_up_sync",
         "__shfl_up_sync": "__shfl_down_sync",
         "__shfl_xor_sync": "__shfl_down_sync",
@@ -224,11 +227,19 @@ class DivisionModuloSwapped(Rule):
     family = Family.INDEXING
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in binaries(source, "/", "%"):
-            left, right = sides(node)
-            if source.is_integer(left) and source.is_integer(right) and _decodes(source, node):
-                other = "%" if operator(node) == "/" else "/"
+        found = [
+            node
+            for node in binaries(source, "/", "%")
+            if all(source.is_integer(side) for side in sides(node)) and _decodes(source, node)
+        ]
+        quotients = {self._key(source, node) for node in found if operator(node) == "/"}
+        for node in found:
+            other = "%" if operator(node) == "/" else "/"
+            if other == "%" or self._key(source, node) not in quotients:
                 yield source.swap(node, {field(node, "operator"): other})
+
+    def _key(self, source: SourceContext, node: Node) -> tuple[str, ...]:
+        return tuple(source.text(side) for side in sides(node))
 
 
 def _decodes(source: SourceContext, node: Node) -> bool:

@@ -1,23 +1,17 @@
 """Indexing faults of addresses: strides, offsets and terms of index arithmetic."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from gpu_eval.mutation.kinds import WIDE, Space, type_base
+from gpu_eval.mutation.kinds import Kind, Space
 from gpu_eval.mutation.rule import Rule
-from gpu_eval.mutation.rules.patterns import (
-    bare,
-    binaries,
-    field,
-    is_written,
-    names_in,
-    number,
-    sides,
-    stores,
-    subscripts,
-)
-from gpu_eval.mutation.sites import Edit, SourceContext, operator
+from gpu_eval.mutation.rules.patterns import bare, binaries, field, names_in, number, sides
+from gpu_eval.mutation.rules.writes import is_written, subscripts
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import operator
 from suiteopt.matrix.schema import Family
 
 _BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
@@ -40,6 +34,15 @@ def address_sums(source: SourceContext) -> Iterator[tuple[Node, Node, Node, Node
                 if _is_extent(source, stride):
                     yield node, row, stride, column
                     break
+
+
+def outermost_sums(source: SourceContext) -> Iterator[tuple[Node, Node, Node, Node]]:
+    """Yield the address sums that are not the row of another: ``(b * h + i) * w + j`` once."""
+    found = list(address_sums(source))
+    rows = [row for _, row, _, _ in found]
+    for one in found:
+        if not any(source.inside(one[0], row) for row in rows):
+            yield one
 
 
 def _is_extent(source: SourceContext, node: Node) -> bool:
@@ -68,7 +71,7 @@ class LinearIndexTransposed(Rule):
     family = Family.INDEXING
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node, row, _, column in address_sums(source):
+        for node, row, _, column in outermost_sums(source):
             if row.type != "number_literal" and not _is_launch_index(source, node):
                 changed = {row: source.wrapped(column), column: source.text(row)}
                 yield source.swap(node, changed)
@@ -97,7 +100,7 @@ class StrideMinusOne(Rule):
     family = Family.INDEXING
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node, _, stride, _ in address_sums(source):
+        for node, _, stride, _ in outermost_sums(source):
             yield source.swap(node, {stride: f"({source.text(stride)} - 1)"})
 
 
@@ -161,7 +164,9 @@ class IndexTermDropped(Rule):
         for node in binaries(source, "+", "-"):
             left, right = sides(node)
             named = number(source, right) is None and number(source, left) is None
-            if source.is_integer(node) and named and not _counts_tiles(source, node):
+            pointer = operator(node) == "+" and source.kind(left) is Kind.POINTER
+            address = source.is_integer(node) or pointer
+            if address and named and not _counts_tiles(source, node):
                 yield source.edit(node, source.text(left))
 
 
@@ -200,95 +205,6 @@ class IndexFactorDropped(Rule):
             if not source.is_integer(node) or not _is_extent(source, right):
                 continue
             above = source.parent(node)
-            if above is not None and operator(above) in ("+", "-"):
+            summed = above is not None and operator(above) in ("+", "-")
+            if summed and not any(a.type == "subscript_expression" for a in source.ancestors(node)):
                 yield source.edit(node, source.text(left))
-
-
-class LoopVariableConfused(Rule):
-    """Indexes with the variable of another loop around: ``w[kh * 3 + kw]`` with ``kw`` twice."""
-
-    name = "loop-variable-confused"
-    family = Family.INDEXING
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in source.nodes("identifier"):
-            variables = _loop_variables(source, node)
-            name = source.text(node)
-            if name not in variables or len(variables) < 2:
-                continue
-            site = _index_around(source, node)
-            if site is not None:
-                other = variables[variables.index(name) - 1]
-                yield source.swap(site, {node: other})
-
-
-def _loop_variables(source: SourceContext, node: Node) -> list[str]:
-    """Return the variables of the loops around a node, of unit step, innermost first."""
-    found = []
-    for loop in source.loops(node):
-        update, body = loop.child_by_field_name("update"), loop.child_by_field_name("body")
-        if update is None or body is None or not source.inside(node, body):
-            continue
-        if update.type == "update_expression":
-            found.append(source.text(field(update, "argument")))
-    return found
-
-
-def _index_around(source: SourceContext, node: Node) -> Node | None:
-    """Return the subscript whose index mentions a node, or the integer it initialises."""
-    below = node
-    for above in source.ancestors(node):
-        if above.type == "subscript_expression" and field(above, "argument").id != below.id:
-            return above
-        if above.type == "init_declarator":
-            value = field(above, "value")
-            is_sum = value.type == "binary_expression" and source.is_integer(value)
-            return value if is_sum and source.inside(node, value) else None
-        if above.type.endswith("statement"):
-            return None
-        below = above
-    return None
-
-
-class IndexTruncated(Rule):
-    """Computes a 64-bit index in 32 bits: ``(long long)i * n`` becomes ``(int)i * n``."""
-
-    name = "index-truncated"
-    family = Family.INDEXING
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in source.nodes("cast_expression"):
-            kind = field(node, "type")
-            if type_base(kind.child_by_field_name("type")) in WIDE:
-                if kind.child_by_field_name("declarator") is None:
-                    yield source.swap(node, {kind: "int"})
-        for node in source.nodes("call_expression"):
-            function = field(node, "function")
-            kinds = [c for c in function.named_children if c.type == "template_argument_list"]
-            if not kinds or not source.text(function).startswith("static_cast"):
-                continue
-            kind = kinds[0].named_children[0]
-            if type_base(kind.child_by_field_name("type")) in WIDE:
-                yield source.swap(node, {kind: "int"})
-        for node in source.nodes("init_declarator"):
-            value, above = field(node, "value"), source.parent(node)
-            base = type_base(above.child_by_field_name("type")) if above is not None else ""
-            if base in WIDE and value.type == "binary_expression" and source.is_integer(value):
-                yield source.edit(value, f"(int)({source.text(value)})")
-
-
-class StoreToFirstElement(Rule):
-    """Writes every result of an axis to its start: a term of a store's index is forgotten."""
-
-    name = "store-term-dropped"
-    family = Family.INDEXING
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in stores(source, Space.GLOBAL):
-            target = sides(node)[0]
-            for inner in target.named_children[1:]:
-                index = bare(inner.named_children[0]) if inner.named_children else inner
-                if index.type == "binary_expression" and operator(index) == "+":
-                    left, right = sides(index)
-                    if number(source, right) is None:
-                        yield source.swap(target, {index: source.text(right)})

@@ -1,6 +1,9 @@
 """Faults of the launch plan: too few blocks, swapped dimensions, a workspace left dirty."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 import ast
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,11 +13,10 @@ from gpu_eval.mutation.launch import (
     PlanContext,
     PlanEdit,
     integer_arguments,
-    pointer_arguments,
 )
 from gpu_eval.mutation.rule import LaunchRule
 from gpu_eval.problems import expressions
-from gpu_eval.problems.plan import ArgumentType, Repeat, When
+from gpu_eval.problems.plan import Repeat, When
 from suiteopt.matrix.schema import Family
 
 _AXES = ((0, 1), (0, 2), (1, 2))
@@ -24,22 +26,19 @@ def _is_number(text: str) -> bool:
     return not expressions.names(text)
 
 
-def _texts(site: LaunchSite, field: Field) -> tuple[str, str, str]:
-    return site.launch.grid if field is Field.GRID else site.launch.block
-
-
-class _LaunchByLaunch(LaunchRule):
+class LaunchByLaunch(LaunchRule):
     """A rule that looks at one launch at a time."""
 
     def sites(self, context: PlanContext) -> Iterator[PlanEdit]:
         for site in context.launches():
             yield from self.edits(site)
 
+    @abstractmethod
     def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        raise NotImplementedError
+        """Yield every edit of one launch."""
 
 
-class LaunchCeilToFloor(_LaunchByLaunch):
+class LaunchCeilToFloor(LaunchByLaunch):
     """Rounds the number of blocks down: ``ceil_div(a, b)`` becomes ``(a) // (b)``."""
 
     name = "launch-ceil-to-floor"
@@ -63,7 +62,7 @@ def _floored(text: str) -> str:
     return text
 
 
-class LaunchGridMinusOne(_LaunchByLaunch):
+class LaunchGridMinusOne(LaunchByLaunch):
     """Launches one block too few along an axis."""
 
     name = "launch-grid-minus-one"
@@ -75,7 +74,7 @@ class LaunchGridMinusOne(_LaunchByLaunch):
                 yield site.set(Field.GRID, axis, f"{text} - 1")
 
 
-class LaunchGridPlusOne(_LaunchByLaunch):
+class LaunchGridPlusOne(LaunchByLaunch):
     """Launches one block too many along an axis."""
 
     name = "launch-grid-plus-one"
@@ -87,7 +86,7 @@ class LaunchGridPlusOne(_LaunchByLaunch):
                 yield site.set(Field.GRID, axis, f"{text} + 1")
 
 
-class LaunchBlockHalved(_LaunchByLaunch):
+class LaunchBlockHalved(LaunchByLaunch):
     """Launches half the threads of a block along an axis."""
 
     name = "launch-block-halved"
@@ -103,7 +102,7 @@ class LaunchBlockHalved(_LaunchByLaunch):
                 yield site.set(Field.BLOCK, axis, f"({text}) // 2")
 
 
-class LaunchBlockDoubled(_LaunchByLaunch):
+class LaunchBlockDoubled(LaunchByLaunch):
     """Launches twice the threads of a block along an axis."""
 
     name = "launch-block-doubled"
@@ -119,7 +118,7 @@ class LaunchBlockDoubled(_LaunchByLaunch):
                 yield site.set(Field.BLOCK, axis, f"({text}) * 2")
 
 
-class LaunchSharedShort(_LaunchByLaunch):
+class LaunchSharedShort(LaunchByLaunch):
     """Asks for half the dynamic shared memory."""
 
     name = "launch-shared-short"
@@ -130,7 +129,7 @@ class LaunchSharedShort(_LaunchByLaunch):
             yield site.set(Field.SHARED, 0, f"({site.launch.shared}) // 2")
 
 
-class LaunchArgumentMinusOne(_LaunchByLaunch):
+class LaunchArgumentMinusOne(LaunchByLaunch):
     """Passes an extent that is one too small."""
 
     name = "launch-argument-minus-one"
@@ -142,7 +141,7 @@ class LaunchArgumentMinusOne(_LaunchByLaunch):
                 yield site.set(Field.ARGUMENT, index, f"{argument.value} - 1")
 
 
-class LaunchArgumentPlusOne(_LaunchByLaunch):
+class LaunchArgumentPlusOne(LaunchByLaunch):
     """Passes an extent that is one too large."""
 
     name = "launch-argument-plus-one"
@@ -152,18 +151,6 @@ class LaunchArgumentPlusOne(_LaunchByLaunch):
         for index, argument in integer_arguments(site.launch):
             if not _is_number(argument.value):
                 yield site.set(Field.ARGUMENT, index, f"{argument.value} + 1")
-
-
-class LaunchArgumentRounded(_LaunchByLaunch):
-    """Passes an extent rounded down to a multiple of 4, as a vector path without tail does."""
-
-    name = "launch-argument-rounded"
-    family = Family.BOUNDARY
-
-    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        for index, argument in integer_arguments(site.launch):
-            if not _is_number(argument.value):
-                yield site.set(Field.ARGUMENT, index, f"({argument.value}) // 4 * 4")
 
 
 class LaunchZeroingDropped(LaunchRule):
@@ -214,89 +201,3 @@ class LaunchConditionForced(LaunchRule):
             if isinstance(step, When):
                 yield context.replace_lines(path, line, (replace(step, condition="1"),))
                 yield context.replace_lines(path, line, (replace(step, condition="0"),))
-
-
-class _AxesSwapped(_LaunchByLaunch):
-    """Swaps two different extents of a field."""
-
-    field: Field
-
-    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        texts = _texts(site, self.field)
-        for a, b in _AXES:
-            if texts[a].strip() != texts[b].strip() and "1" not in (texts[a], texts[b]):
-                yield site.set_all(self.field, {a: texts[b], b: texts[a]})
-
-
-class LaunchBlockSwapped(_AxesSwapped):
-    """Swaps two dimensions of the block."""
-
-    name = "launch-block-swapped"
-    family = Family.INDEXING
-    field = Field.BLOCK
-
-
-class LaunchGridSwapped(_AxesSwapped):
-    """Swaps two dimensions of the grid."""
-
-    name = "launch-grid-swapped"
-    family = Family.INDEXING
-    field = Field.GRID
-
-
-class LaunchIntegersSwapped(_LaunchByLaunch):
-    """Passes two neighbouring extents in the wrong order."""
-
-    name = "launch-integers-swapped"
-    family = Family.INDEXING
-
-    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        found = integer_arguments(site.launch)
-        for (i, a), (j, b) in zip(found, found[1:], strict=False):
-            if a.type is b.type and j == i + 1 and a.value != b.value:
-                yield site.set_all(Field.ARGUMENT, {i: b.value, j: a.value})
-
-
-class LaunchPointerAliased(_LaunchByLaunch):
-    """Passes one tensor for another of equal shape."""
-
-    name = "launch-pointer-aliased"
-    family = Family.INDEXING
-
-    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        shapes = site.context.shapes
-        for index, argument in pointer_arguments(site.launch):
-            shape = shapes.get(argument.value)
-            for name, other in shapes.items():
-                if shape is not None and name != argument.value and other == shape:
-                    yield site.set(Field.ARGUMENT, index, name)
-
-
-class LaunchPointersSwapped(_LaunchByLaunch):
-    """Passes two tensors of equal shape in the wrong order."""
-
-    name = "launch-pointers-swapped"
-    family = Family.INDEXING
-
-    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        shapes = site.context.shapes
-        found = [(i, a) for i, a in pointer_arguments(site.launch) if a.value in shapes]
-        for (i, a), (j, b) in zip(found, found[1:], strict=False):
-            if a.value != b.value and shapes[a.value] == shapes[b.value]:
-                yield site.set_all(Field.ARGUMENT, {i: b.value, j: a.value})
-
-
-class LaunchDivisorWrong(_LaunchByLaunch):
-    """Divides a float argument by another extent of the problem."""
-
-    name = "launch-divisor-wrong"
-    family = Family.INDEXING
-
-    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
-        for index, argument in enumerate(site.launch.arguments):
-            top, slash, bottom = (part.strip() for part in argument.value.partition("/"))
-            if argument.type is not ArgumentType.FLOAT or not slash:
-                continue
-            others = [d for d in site.context.dimensions if d != bottom]
-            if bottom in site.context.dimensions and others:
-                yield site.set(Field.ARGUMENT, index, f"{top} / {others[0]}")

@@ -1,13 +1,13 @@
 """Shapes of code that several rules look for: comparisons, accumulations, stores, loops."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from gpu_eval.mutation.kinds import Kind, Space
+from gpu_eval.mutation.kinds import Kind
 from gpu_eval.mutation.parser import walk
-from gpu_eval.mutation.sites import SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.sites import SourceContext
+from gpu_eval.mutation.tree import arguments, call_name, operator
 
 FMA = frozenset({"fmaf", "fma", "__fmaf_rn"})
 EXPONENTIALS = frozenset({"expf", "exp", "__expf", "exp2f"})
@@ -113,162 +113,6 @@ def sentinel_sign(source: SourceContext, node: Node) -> int:
         if bits in _INFINITE_BITS:
             return -1 if bits.startswith("0xff") else 1
     return 0
-
-
-@dataclass(frozen=True)
-class Accumulation:
-    """``target += term`` in any of its forms.
-
-    Attributes
-    ----------
-    site : Node
-        The assignment.
-    target : Node
-    term : str
-        Text of what is added (``a * b`` for a fused multiply-add).
-    factors : tuple of two nodes, or None
-        If the term is a product.
-    compound : bool
-        Written with ``+=``.
-    """
-
-    site: Node
-    target: Node
-    term: str
-    factors: tuple[Node, Node] | None
-    compound: bool
-
-
-def accumulations(source: SourceContext) -> Iterator[Accumulation]:
-    """Yield every accumulation of floats in the file."""
-    for node in source.nodes("assignment_expression"):
-        target, value = sides(node)
-        if not source.is_float(target):
-            continue
-        if operator(node) == "+=":
-            yield Accumulation(node, target, source.text(value), _factors(value), True)
-            continue
-        name, value = source.text(target), bare(value)
-        if operator(node) != "=":
-            continue
-        if value.type == "binary_expression" and operator(value) == "+":
-            left, right = sides(value)
-            for same, term in ((left, right), (right, left)):
-                if source.text(bare(same)) == name:
-                    text = source.text(term)
-                    yield Accumulation(node, target, text, _factors(term), False)
-                    break
-        elif value.type == "call_expression" and call_name(value) in FMA:
-            given = arguments(value)
-            if len(given) == 3 and source.text(bare(given[2])) == name:
-                a, b = given[0], given[1]
-                term_text = f"{source.wrapped(a)} * {source.wrapped(b)}"
-                yield Accumulation(node, target, term_text, (a, b), False)
-
-
-def _factors(node: Node) -> tuple[Node, Node] | None:
-    node = bare(node)
-    if node.type == "binary_expression" and operator(node) == "*":
-        return sides(node)
-    return None
-
-
-def stores(source: SourceContext, *spaces: Space) -> Iterator[Node]:
-    """Yield the plain assignments (``=``) of floats to memory in one of these spaces."""
-    for node in source.nodes("assignment_expression"):
-        target = sides(node)[0]
-        if operator(node) != "=" or target.type not in ("subscript_expression", "pointer_expression"):
-            continue
-        if source.is_float(target) and source.space(target) in spaces:
-            yield node
-
-
-def subscripts(source: SourceContext, *spaces: Space) -> Iterator[tuple[Node, Node]]:
-    """Yield subscript expressions into memory in one of these spaces, each with its index."""
-    for node in source.nodes("subscript_expression"):
-        index = index_of(node)
-        if index is not None and source.space(node) in spaces:
-            yield node, index
-
-
-def index_of(subscript: Node) -> Node | None:
-    """Return the index of a subscript expression."""
-    found = subscript.child_by_field_name("indices")
-    inner = [c for c in found.named_children if c.type != "comment"] if found is not None else []
-    return inner[0] if len(inner) == 1 else None
-
-
-def is_written(source: SourceContext, node: Node) -> bool:
-    """Return whether a node is (the outermost part of) what an assignment writes to."""
-    above = source.parent(node)
-    while above is not None and above.type in ("subscript_expression", "field_expression"):
-        argument = above.child_by_field_name("argument")
-        if argument is None or argument.id != node.id:
-            return False
-        node, above = above, source.parent(above)
-    if above is None or above.type not in ("assignment_expression", "update_expression"):
-        return False
-    left = above.child_by_field_name("left") or above.child_by_field_name("argument")
-    return left is not None and left.id == node.id
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A counted ``for`` loop: ``for (variable = start; variable < bound; variable += step)``.
-
-    ``step`` is the text of the step of an additive loop, None for any other.
-    """
-
-    node: Node
-    variable: str
-    start: Node
-    condition: Node
-    bound: Node
-    update: Node
-    step: str | None
-    body: Node
-
-
-def for_loops(source: SourceContext) -> Iterator[Loop]:
-    """Yield the ``for`` loops that count a variable against a bound."""
-    for node in source.nodes("for_statement"):
-        start = _start(node)
-        condition, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
-        body = node.child_by_field_name("body")
-        if start is None or condition is None or update is None or body is None:
-            continue
-        if condition.type != "binary_expression":
-            continue
-        variable, value = start
-        left, right = sides(condition)
-        if source.text(left) == variable:
-            step = _step(source, update, variable)
-            yield Loop(node, variable, value, condition, right, update, step, body)
-
-
-def _start(node: Node) -> tuple[str, Node] | None:
-    first = node.child_by_field_name("initializer")
-    if first is None:
-        return None
-    for below in walk(first):
-        if below.type == "init_declarator":
-            name, value = field(below, "declarator"), below.child_by_field_name("value")
-            if name.type == "identifier" and value is not None:
-                return (name.text or b"").decode(), value
-            return None
-        if below.type == "assignment_expression":
-            left, right = sides(below)
-            return (left.text or b"").decode(), right
-    return None
-
-
-def _step(source: SourceContext, update: Node, variable: str) -> str | None:
-    if update.type == "update_expression":
-        return "1" if operator(update) == "++" else None
-    if update.type == "assignment_expression" and operator(update) == "+=":
-        left, right = sides(update)
-        return source.text(right) if source.text(left) == variable else None
-    return None
 
 
 def statement_of(source: SourceContext, node: Node) -> Node | None:

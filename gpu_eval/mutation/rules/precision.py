@@ -1,4 +1,6 @@
-"""Precision faults of storage and speed: narrow formats, fast intrinsics, constants off a little."""
+"""Precision faults of storage: sums, results, tiles and inputs in narrow formats."""
+
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
 
 from collections.abc import Iterator
 
@@ -8,20 +10,15 @@ from gpu_eval.mutation.kinds import Kind, Space
 from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.rules import rounding
 from gpu_eval.mutation.rules.patterns import (
-    SENTINEL_SIZE,
-    accumulations,
-    binaries,
-    calls,
     field,
     is_pure,
-    is_written,
     number,
     sentinel_sign,
     sides,
-    stores,
-    subscripts,
 )
-from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.rules.writes import accumulations, is_written, stores, subscripts
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import operator
 from suiteopt.matrix.schema import Family
 
 LARGEST_EPSILON = 1e-3
@@ -75,10 +72,11 @@ class _Store(Rule):
                 yield source.swap(node, {value: after})
         for node in source.nodes("assignment_expression"):
             target, value = sides(node)
-            if operator(node) == "=" and source.kind(target) is Kind.VECTOR:
-                if target.type == "subscript_expression" and source.space(target) is self.space:
-                    after = rounding.rounded_vector(self.rounding, source.text(value))
-                    yield source.swap(node, {value: after})
+            whole = operator(node) == "=" and source.kind(target) is Kind.VECTOR
+            indexed = target.type == "subscript_expression"
+            if whole and indexed and source.space(target) is self.space:
+                after = rounding.rounded_vector(self.rounding, source.text(value))
+                yield source.swap(node, {value: after})
 
 
 class StoreFp16(_Store):
@@ -103,15 +101,33 @@ class StageFp16(_Store):
 
 
 class _Load(Rule):
-    """Rounds what is read from global memory."""
+    """Rounds what is read from global memory; ``staged_alike``: unless staging does the same."""
 
     family = Family.PRECISION
     rounding: str
+    staged_alike = False
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for node, _ in subscripts(source, Space.GLOBAL):
-            if source.is_float(node) and not is_written(source, node):
+            if is_written(source, node):
+                continue
+            if source.is_float(node) and not (self.staged_alike and _is_staged(source, node)):
                 yield source.edit(node, rounding.rounded(self.rounding, source.text(node)))
+            elif source.kind(node) is Kind.VECTOR:
+                yield source.edit(node, rounding.rounded_vector(self.rounding, source.text(node)))
+
+
+def _is_staged(source: SourceContext, node: Node) -> bool:
+    """Return whether a value read goes into shared memory as it is."""
+    above = source.parent(node)
+    while above is not None and above.type in (
+        "conditional_expression",
+        "parenthesized_expression",
+    ):
+        above = source.parent(above)
+    if above is None or above.type != "assignment_expression":
+        return False
+    return source.space(sides(above)[0]) is Space.SHARED
 
 
 class LoadFp16(_Load):
@@ -119,6 +135,7 @@ class LoadFp16(_Load):
 
     name = "load-fp16"
     rounding = rounding.FP16
+    staged_alike = True
 
 
 class LoadBf16(_Load):
@@ -165,125 +182,3 @@ class DoubleNarrowed(Rule):
             kind = field(node, "type")
             if source.text(kind) == "double" and source.function(node) is not None:
                 yield source.edit(kind, "float")
-
-
-class FastIntrinsic(Rule):
-    """Takes the fast intrinsic: ``expf`` becomes ``__expf``, and so on."""
-
-    name = "fast-intrinsic"
-    family = Family.PRECISION
-    _fast = {
-        "expf": "__expf",
-        "logf": "__logf",
-        "log2f": "__log2f",
-        "log10f": "__log10f",
-        "sinf": "__sinf",
-        "cosf": "__cosf",
-        "tanf": "__tanf",
-        "powf": "__powf",
-    }
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in calls(source, *self._fast):
-            yield source.swap(node, {field(node, "function"): self._fast[call_name(node)]})
-
-
-class FastDivide(Rule):
-    """Divides approximately: ``a / b`` becomes ``__fdividef(a, b)``."""
-
-    name = "fast-divide"
-    family = Family.PRECISION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in binaries(source, "/"):
-            left, right = sides(node)
-            if source.is_float(node) and not (_literal(source, left) and _literal(source, right)):
-                after = f"__fdividef({source.text(left)}, {source.text(right)})"
-                yield source.edit(node, after)
-
-
-def _literal(source: SourceContext, node: Node) -> bool:
-    return number(source, node) is not None
-
-
-class SqrtByRsqrt(Rule):
-    """Takes ``x * rsqrtf(x)`` for ``sqrtf(x)``: NaN at zero."""
-
-    name = "sqrt-by-rsqrt"
-    family = Family.PRECISION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in calls(source, "sqrtf"):
-            inner = arguments(node)[0]
-            if is_pure(inner):
-                yield source.edit(
-                    node, f"({source.wrapped(inner)} * rsqrtf({source.text(inner)}))"
-                )
-
-
-class TanhByExp(Rule):
-    """Computes tanh from exponentials, which overflow to NaN."""
-
-    name = "tanh-by-exp"
-    family = Family.PRECISION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in calls(source, "tanhf"):
-            inner = arguments(node)[0]
-            if is_pure(inner):
-                power = f"expf(2.0f * {source.wrapped(inner)})"
-                yield source.edit(node, f"(({power} - 1.0f) / ({power} + 1.0f))")
-
-
-class ErfByTanh(Rule):
-    """Approximates erf by tanh, as the approximate GELU does."""
-
-    name = "erf-by-tanh"
-    family = Family.PRECISION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in calls(source, "erff"):
-            inner = arguments(node)[0]
-            if is_pure(inner):
-                x = source.wrapped(inner)
-                cubic = f"1.0f + 0.08943f * {x} * {x}"
-                yield source.edit(node, f"tanhf(1.128379167f * {x} * ({cubic}))")
-
-
-class _ConstantPerturbed(Rule):
-    """Scales a float constant by one plus ``relative``; zero and epsilons have their own rules."""
-
-    family = Family.PRECISION
-    relative: float
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in source.nodes("number_literal"):
-            value = number(source, node)
-            if value is None or not source.is_float(node):
-                continue
-            if LARGEST_EPSILON < abs(value) < SENTINEL_SIZE:
-                text = f"{value * (1.0 + self.relative):.9g}"
-                suffix = "f" if source.text(node)[-1] in "fF" else ""
-                dot = "" if "." in text or "e" in text else ".0"
-                yield source.edit(node, f"{text}{dot}{suffix}")
-
-
-class ConstantPerturbedLarge(_ConstantPerturbed):
-    """Has a constant wrong by one percent."""
-
-    name = "constant-off-1e-2"
-    relative = 1e-2
-
-
-class ConstantPerturbedSmall(_ConstantPerturbed):
-    """Has a constant wrong by one in a thousand."""
-
-    name = "constant-off-1e-3"
-    relative = 1e-3
-
-
-class ConstantPerturbedTiny(_ConstantPerturbed):
-    """Has a constant wrong by one in a hundred thousand, as too few digits do."""
-
-    name = "constant-off-1e-5"
-    relative = 1e-5

@@ -1,5 +1,7 @@
 """Precision faults of the numerical method: epsilons, shifts, variances, compensation."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -19,7 +21,8 @@ from gpu_eval.mutation.rules.patterns import (
     sides,
 )
 from gpu_eval.mutation.rules.precision import LARGEST_EPSILON
-from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 

@@ -1,35 +1,35 @@
 """Semantic faults of stages: clamps, branches, parameters never read, shortcuts, lost steps."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tree_sitter import Node
 
-from gpu_eval.mutation.kinds import Kind, Space
+from gpu_eval.mutation.kinds import Space
 from gpu_eval.mutation.parser import walk
 from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.rules.patterns import (
     FMA,
-    accumulations,
     bare,
     binaries,
     calls,
     field,
     float_comparisons,
-    index_of,
     is_pure,
-    is_written,
     mentions,
     number,
     sentinel_sign,
     sides,
     statement_of,
     statements,
-    stores,
-    subscripts,
 )
 from gpu_eval.mutation.rules.precision_numerics import counted
 from gpu_eval.mutation.rules.semantic import MAXIMA, MINIMA
-from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.rules.writes import accumulations, index_of, is_written, stores, subscripts
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 
@@ -47,6 +47,16 @@ class ClampRemoved(Rule):
             limits = [number(source, a) is not None for a in given]
             if limits.count(True) == 1:
                 yield source.edit(node, source.wrapped(given[limits.index(False)]))
+        for node in source.nodes("conditional_expression"):
+            condition = bare(field(node, "condition"))
+            chosen = [field(node, f) for f in ("consequence", "alternative")]
+            limits = [number(source, c) is not None for c in chosen]
+            clamps = condition.type == "binary_expression" and operator(condition)[0] in "<>"
+            if not clamps or limits.count(True) != 1 or not source.is_float(node):
+                continue
+            kept = chosen[limits.index(False)]
+            if source.text(kept) in {source.text(side) for side in sides(condition)}:
+                yield source.edit(node, source.text(kept), atomic=False)
 
 
 class ZeroThresholdShifted(Rule):
@@ -211,15 +221,25 @@ class StageLeftOut(Rule):
         for node in source.nodes("assignment_expression"):
             statement = statement_of(source, node)
             target, value = sides(node)
-            if statement is None or target.type != "identifier" or not source.is_float(target):
+            named = target.type in ("identifier", "field_expression")
+            if statement is None or not named or not source.is_float(target):
                 continue
-            declared = source.lookup(target)
+            root = source.root(target)
+            declared = source.lookup(root) if root is not None else None
             had = declared is not None and (
-                declared.value is not None or declared.space is Space.PARAMETER
+                declared.value is not None
+                or declared.space is Space.PARAMETER
+                or _mentions_text(source, value, target)
             )
             constant = number(source, value) is not None or sentinel_sign(source, value) != 0
             if had and not constant and operator(node) in ("=", "*=", "/=", "+=", "-="):
                 yield source.edit(statement, ";")
+
+
+def _mentions_text(source: SourceContext, node: Node, part: Node) -> bool:
+    """Return whether an expression contains one with the text of another."""
+    text = source.text(part)
+    return any(n.type == part.type and source.text(n) == text for n in walk(node))
 
 
 class UpdateOrderSwapped(Rule):
@@ -231,7 +251,7 @@ class UpdateOrderSwapped(Rule):
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for block in source.nodes("compound_statement"):
             around = statements(block)
-            for first, second in zip(around, around[1:], strict=False):
+            for first, second in pairwise(around):
                 if self._depends(source, first, second):
                     between = source.file.text(first.end_byte, second.start_byte)
                     swapped = f"{source.text(second)}{between}{source.text(first)}"
@@ -246,53 +266,3 @@ class UpdateOrderSwapped(Rule):
         if operator(both[0]) not in ("=", "+=") or not source.is_float(sides(both[0])[0]):
             return False
         return written.type == "identifier" and mentions(read, source.text(written))
-
-
-class VectorLaneDuplicated(Rule):
-    """Reads a lane of a vector twice: ``v.y`` becomes ``v.x``, ``v.w`` becomes ``v.z``."""
-
-    name = "vector-lane-duplicated"
-    family = Family.INDEXING
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node, lane in _lane_reads(source):
-            other = {"y": "x", "w": "z"}.get(source.text(lane))
-            if other is not None:
-                yield source.swap(node, {lane: other})
-
-
-class VectorLaneDropped(Rule):
-    """Loses the last lane of a vector: ``v.w`` becomes zero."""
-
-    name = "vector-lane-dropped"
-    family = Family.INDEXING
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node, lane in _lane_reads(source):
-            if source.text(lane) == "w":
-                yield source.edit(node, "0.0f")
-
-
-def _lane_reads(source: SourceContext) -> Iterator[tuple[Node, Node]]:
-    for node in source.nodes("field_expression"):
-        inner = field(node, "argument")
-        if source.kind(inner) is Kind.VECTOR and source.is_float(node):
-            if not is_written(source, node):
-                yield node, field(node, "field")
-
-
-class CallArgumentsSwapped(Rule):
-    """Passes the first two arguments of a device function in the wrong order."""
-
-    name = "call-arguments-swapped"
-    family = Family.INDEXING
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in source.nodes("call_expression"):
-            given = arguments(node)
-            if call_name(node) not in source.globals.functions or len(given) < 2:
-                continue
-            a, b = given[:2]
-            same = source.kind(a) is source.kind(b) and source.kind(a) is not Kind.UNKNOWN
-            if same and source.text(a) != source.text(b):
-                yield source.swap(node, {a: source.text(b), b: source.text(a)})

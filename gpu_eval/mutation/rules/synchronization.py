@@ -1,25 +1,28 @@
 """Synchronization faults: barriers missing, misplaced or too narrow, exchanges not made."""
 
+# ruff: noqa: D102 (``sites`` is documented where it is declared)
+
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from gpu_eval.mutation.kinds import Space
 from gpu_eval.mutation.rule import Rule
+from gpu_eval.mutation.rules.loops import for_loops
 from gpu_eval.mutation.rules.patterns import (
     ATOMICS,
     bare,
     binaries,
     calls,
-    for_loops,
     is_call_statement,
-    is_written,
     number,
     sides,
     statement_of,
     statements,
 )
-from gpu_eval.mutation.sites import Edit, SourceContext, arguments, call_name, operator
+from gpu_eval.mutation.rules.writes import is_written
+from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 BARRIER = "__syncthreads"

@@ -45,13 +45,12 @@ def test_pairwise_adds_neighbours_level_by_level(numbers: list[float]) -> None:
         if len(level) % 2:
             rest.append(level.pop())
         level = [a + b for a, b in zip(level[::2], level[1::2], strict=True)]
-    expected = level[0]
-    pending = rest[::-1]
     # What did not fill a level is added from the shortest run to the longest.
-    total = None
-    for part in [*rest, expected]:
-        total = part if total is None else np.float32(part + total)
-    assert len(pending) == len(rest)
+    total = level[0]
+    if rest:
+        total = rest[0]
+        for part in [*rest[1:], level[0]]:
+            total = np.float32(part + total)
     assert pairwise(terms.__getitem__, len(terms)).numpy() == total
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Kind, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.writer import MatrixWriter, append_ledger
 from tests.suiteopt.builders import cell, header, tiny_matrix
@@ -111,7 +112,6 @@ def test_statistics_are_rounded_up_and_equal_maxima_are_null(tmp_path: Path) -> 
 
 
 def test_exceptions_have_null_statistics(tmp_path: Path) -> None:
-    from suiteopt.matrix.schema import Status
 
     matrix = tiny_matrix(tmp_path / "m", {PROBLEM: [[Status.CRASH, Status.CLOSED]]})
     cells = matrix.cells(PROBLEM, ["status", "rms", "nan_one"]).iloc[:2]
@@ -133,7 +133,7 @@ def test_resumes_a_partial_matrix_to_the_same_bytes(tmp_path: Path) -> None:
     assert not partial.meta.complete
     assert partial.measured_problems == (PROBLEM,)
     assert len(partial.cells(PROBLEM)) == len(whole.cells(PROBLEM))
-    with pytest.raises(UserError, match=r"incomplete, the cells of level1/019 .* gpu-eval resume"):
+    with pytest.raises(UserError, match=r"incomplete, the cells of level1/019 .*`gpu-eval resume`"):
         partial.cells(OTHER)
 
     second = MatrixWriter(path, header(device=dict(whole.meta.device)))
@@ -295,25 +295,25 @@ def test_header_has_no_bare_infinity(tmp_path: Path) -> None:
     assert "Infinity" not in text
 
 
-M, I = f"{PROBLEM}:m0", f"{PROBLEM}:i0"
+MUTANT, INPUT = f"{PROBLEM}:m0", f"{PROBLEM}:i0"
 
 
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ([cell("nobody", I, True)], "names the implementation 'nobody'"),
-        ([cell(f"{OTHER}:m0", I, True)], "names the implementation 'level1/019:m0'"),
-        ([cell(M, "nothing", True)], "names the input 'nothing'"),
-        ([cell(M, I, True), cell(M, I, True)], "twice"),
-        ([cell(M, I, True, rms=-1e-9)], "neither negative"),
-        ([cell(M, I, True, rms=1.0, rms_max=0.5)], "maximum of 'rms' lies below"),
-        ([cell(M, I, True, rms=math.nan, rms_max=0.5)], "maximum of 'rms' lies below"),
-        ([cell(M, I, True, nan_one=3, nan_one_max=1)], "maximum of 'nan_one' lies below"),
-        ([cell(M, I, True, status="fine")], "no status 'fine'"),
-        ([cell(M, I, True, status="closed")], "did not run has the statistic"),
-        ([cell(M, I, True, nan_one=1.5)], "'nan_one' has a value that does not fit"),
-        ([cell(M, I, True, repeats=10**6)], "'repeats' has a value that does not fit"),
-        ([cell(M, I, True, color=1)], "no column 'color'"),
+        ([cell("nobody", INPUT, True)], "names the implementation 'nobody'"),
+        ([cell(f"{OTHER}:m0", INPUT, True)], "names the implementation 'level1/019:m0'"),
+        ([cell(MUTANT, "nothing", True)], "names the input 'nothing'"),
+        ([cell(MUTANT, INPUT, True), cell(MUTANT, INPUT, True)], "twice"),
+        ([cell(MUTANT, INPUT, True, rms=-1e-9)], "neither negative"),
+        ([cell(MUTANT, INPUT, True, rms=1.0, rms_max=0.5)], "maximum of 'rms' lies below"),
+        ([cell(MUTANT, INPUT, True, rms=math.nan, rms_max=0.5)], "maximum of 'rms' lies below"),
+        ([cell(MUTANT, INPUT, True, nan_one=3, nan_one_max=1)], "maximum of 'nan_one' lies below"),
+        ([cell(MUTANT, INPUT, True, status="fine")], "no status 'fine'"),
+        ([cell(MUTANT, INPUT, True, status="closed")], "did not run has the statistic"),
+        ([cell(MUTANT, INPUT, True, nan_one=1.5)], "'nan_one' has a value that does not fit"),
+        ([cell(MUTANT, INPUT, True, repeats=10**6)], "'repeats' has a value that does not fit"),
+        ([cell(MUTANT, INPUT, True, color=1)], "no column 'color'"),
     ],
 )
 def test_refuses_cells_that_contradict(
@@ -354,3 +354,67 @@ def test_leftovers_of_interrupted_writes_are_removed(tmp_path: Path) -> None:
     (matrix.path / "cells" / ".level1-001.parquet.partial").write_bytes(b"half")
     MatrixWriter(matrix.path, header())
     assert not list(matrix.path.rglob("*.partial"))
+
+
+def test_gaps_in_a_table_take_the_default(tmp_path: Path) -> None:
+    matrix = tiny_matrix(tmp_path / "m")
+    frame = pd.DataFrame(
+        [
+            {"implementation": "a", "problem": PROBLEM, "kind": "null"},
+            {"implementation": "b", "problem": PROBLEM, "kind": "control", "blind": True},
+            {"implementation": "c", "problem": PROBLEM, "kind": "mutant", "rules": ["r"]},
+        ]
+    )
+    writer = MatrixWriter(matrix.path, header())
+    writer.write_implementations(frame)
+    rows = Matrix.open(matrix.path).implementations
+    assert rows["blind"].tolist() == [False, True, False]
+    assert [list(rules) for rules in rows["rules"]] == [[], [], ["r"]]
+    assert rows["class"].tolist() == ["valid"] * 3
+    with pytest.raises(ValueError, match="'problem' has a value that does not fit"):
+        writer.write_implementations(frame.assign(problem=None))
+    with pytest.raises(ValueError, match="'error' has a value that does not fit"):
+        writer.write_implementations(frame.assign(error=3))
+
+
+def test_finishing_checks_what_an_earlier_writer_left(tmp_path: Path) -> None:
+    matrix = tiny_matrix(tmp_path / "m")
+    (matrix.path / "cells/level1-019.parquet").write_bytes(b"PAR1 damaged")
+    writer = MatrixWriter(matrix.path, header())
+    writer.write_cells(PROBLEM, rows(matrix))
+    with pytest.raises(UserError, match=r"level1-019\.parquet is damaged, its hash differs"):
+        writer.finish(True)
+    assert not Matrix.open(matrix.path).meta.complete
+
+
+def test_files_of_a_problem_that_is_gone_leave_the_matrix(tmp_path: Path) -> None:
+    matrix = tiny_matrix(tmp_path / "m")
+    writer = MatrixWriter(matrix.path, header())
+    writer.write_problems(matrix.problems.iloc[:1])
+    writer.finish(True)
+    again = Matrix.open(matrix.path)
+    assert again.problem_ids == (PROBLEM,)
+    assert not [name for name in again.meta.files if "019" in name]
+    again.verify()
+
+
+def test_a_place_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("")
+    with pytest.raises(UserError, match=r"cannot be written \(.*\); check the directory"):
+        MatrixWriter(tmp_path / "m", header()).write_problems(pd.DataFrame({"problem": ["p"]}))
+
+
+def test_words_may_be_enumerations(tmp_path: Path) -> None:
+
+    matrix = tiny_matrix(tmp_path / "m")
+    writer = MatrixWriter(matrix.path, header())
+    writer.write_implementations(
+        pd.DataFrame({"implementation": ["a"], "problem": PROBLEM, "kind": [Kind.NULL]})
+    )
+    row = cell("a", f"{PROBLEM}:i0", True) | {"status": Status.UNWRITTEN}
+    writer.write_cells(PROBLEM, pd.DataFrame([row]))
+    again = Matrix.open(matrix.path)
+    assert again.implementations["kind"].tolist() == ["null"]
+    assert again.cells(PROBLEM)["status"].tolist() == ["unwritten"]
+    writer.write_cells(PROBLEM, pd.DataFrame())
+    assert len(Matrix.open(matrix.path).cells(PROBLEM)) == 0

@@ -1,0 +1,391 @@
+"""A session of the host device: cases bound to arenas, units loaded, one call a cell."""
+
+import ctypes
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gpu_eval.devices.base import Binary, Case, Outcome, Session
+from gpu_eval.devices.host_arguments import (
+    BoundPlan,
+    LaunchRefused,
+    bind_plan,
+    workspace_specifications,
+)
+from gpu_eval.devices.host_library import (
+    BufferRole,
+    BufferSpecification,
+    Comparison,
+    Ending,
+    KernelRecord,
+    RunResult,
+)
+from gpu_eval.problems.plan import ResolvedPlan
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import COUNTS, STATISTICS, Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_STATUS = {
+    Ending.OK: Status.OK,
+    Ending.NONFINITE: Status.NONFINITE,
+    Ending.OUT_OF_BOUNDS: Status.OUT_OF_BOUNDS,
+    Ending.UNWRITTEN: Status.UNWRITTEN,
+    Ending.CRASH: Status.CRASH,
+    Ending.TIMEOUT: Status.TIMEOUT,
+    Ending.LAUNCH_ERROR: Status.LAUNCH_ERROR,
+}
+_MEASURED = frozenset({Ending.OK, Ending.NONFINITE, Ending.OUT_OF_BOUNDS, Ending.UNWRITTEN})
+
+KEPT_CASES = 32
+KEPT_BYTES = 1 << 30
+KEPT_PLANS = 256
+
+
+class _Arena:
+    """An arena of the library, freed with this object."""
+
+    def __init__(self, library: ctypes.CDLL, specifications: list[BufferSpecification]) -> None:
+        self._library = library
+        array = (BufferSpecification * max(1, len(specifications)))(*specifications)
+        self.handle: int | None = library.hostgpu_arena(array, len(specifications))
+        if not self.handle:
+            raise UserError(
+                f"the host device is out of memory: {library.hostgpu_error().decode()}; "
+                "run with smaller shapes or lift the limit on address space (ulimit -v)"
+            )
+        self.addresses = {
+            s.name.decode(): int(library.hostgpu_address(self.handle, i))
+            for i, s in enumerate(specifications)
+        }
+        self.bytes = sum(s.bytes for s in specifications)
+
+    def free(self) -> None:
+        if self.handle:
+            self._library.hostgpu_arena_free(self.handle)
+            self.handle = None
+
+
+@dataclass
+class _BoundCase:
+    """A case in its arena. Outputs come after inputs, in the order of the reference."""
+
+    case: Case
+    arena: _Arena
+    references: dict[str, "Tensor"]
+    truths: dict[str, "Tensor"]
+    plans: OrderedDict[tuple[str, str, ResolvedPlan], tuple[BoundPlan, _Arena | None]] = field(
+        default_factory=OrderedDict
+    )
+
+    def free(self) -> None:
+        for _, workspaces in self.plans.values():
+            if workspaces:
+                workspaces.free()
+        self.plans.clear()
+        self.arena.free()
+
+
+@dataclass
+class _LoadedUnit:
+    """A unit and the kernels of those of its implementations that were used."""
+
+    handle: int
+    tables: dict[str, dict[str, "ctypes._Pointer[KernelRecord]"]] = field(default_factory=dict)
+
+
+class HostSession(Session):
+    """Runs kernels on the CPU, in this process and thread.
+
+    Parameters
+    ----------
+    library : ctypes.CDLL
+        From `gpu_eval.devices.host_library.load_library`.
+
+    Notes
+    -----
+    A write into an input is not fatal, as it is not on a GPU: the run sees it, its outcome is
+    ``out_of_bounds``, and the input is restored afterwards. An integer division by zero or with
+    overflow, which gives an unspecified value on a GPU, is a ``crash`` here. Deadlines count the
+    processor time of the calling thread.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self._cases: OrderedDict[str, _BoundCase] = OrderedDict()
+        self._units: dict[str, _LoadedUnit] = {}
+        self._current: _BoundCase | None = None
+        self._last: dict[str, Tensor] | _BoundCase | None = None
+
+    def bind(self, case: Case) -> None:
+        """Make a case current; it stays bound, and binding it again costs a look-up.
+
+        Raises
+        ------
+        UserError
+            If an output is not float32, or a tensor does not lie contiguously on the CPU.
+        """
+        bound = self._cases.get(case.key)
+        if bound is None:
+            bound = self._bind_new(case)
+            self._cases[case.key] = bound
+            self._current = bound
+            self._evict()
+        else:
+            self._cases.move_to_end(case.key)
+            self._current = bound
+
+    def run(
+        self, binary: Binary, plan: ResolvedPlan, *, schedule: int = 0, deadline: float = 2.0
+    ) -> Outcome:
+        """Run a plan on the current case and judge its outputs; see `Session.run`.
+
+        Raises
+        ------
+        UserError
+            If the binary did not compile, or the plan does not fit it or the case.
+        """
+        bound = self._require_case()
+        if binary.path is None:
+            raise UserError(f"'{binary.id}' did not compile, so it cannot run: {binary.error}")
+        if schedule not in (0, 1):
+            raise UserError(f"the host device has schedules 0 and 1, not {schedule}")
+        unit = self._load(binary)
+        try:
+            launches, workspaces = self._bind_plan(bound, binary, unit, plan)
+        except LaunchRefused as refusal:
+            return Outcome(Status.LAUNCH_ERROR, message=str(refusal))
+        result = RunResult()
+        self._library.hostgpu_run(
+            unit.handle,
+            bound.arena.handle,
+            workspaces.handle if workspaces else None,
+            launches.launches,
+            len(plan.launches),
+            schedule,
+            deadline,
+            ctypes.byref(result),
+        )
+        ending = Ending(result.ending)
+        message = result.message.decode(errors="replace")
+        if ending not in _MEASURED:
+            return Outcome(
+                _STATUS[ending],
+                seconds=result.seconds,
+                divergent=bool(result.divergent),
+                message=message,
+            )
+        self._last = bound
+        return _measured(
+            _STATUS[ending], result.comparison, result.seconds, bool(result.divergent), message
+        )
+
+    def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
+        """Compare given outputs with the current case; see `Session.judge`.
+
+        Raises
+        ------
+        UserError
+            If an output is missing or does not have the reference's shape and dtype.
+        """
+        import torch
+
+        bound = self._require_case()
+        total = Comparison()
+        self._library.hostgpu_compare_begin(ctypes.byref(total))
+        kept: dict[str, torch.Tensor] = {}
+        for name, reference in bound.references.items():
+            output = outputs.get(name)
+            if output is None:
+                raise UserError(f"the outputs to judge lack '{name}'")
+            if output.shape != reference.shape or output.dtype != reference.dtype:
+                raise UserError(
+                    f"output '{name}' is {_shown(output)}, but the reference is {_shown(reference)}"
+                )
+            kept[name] = output.detach().to("cpu").contiguous().clone()
+            self._library.hostgpu_compare(
+                ctypes.byref(total),
+                kept[name].data_ptr(),
+                reference.data_ptr(),
+                bound.truths[name].data_ptr(),
+                reference.numel(),
+            )
+        self._last = kept
+        mismatch = total.counts[1] + total.counts[2]
+        return _measured(Status.NONFINITE if mismatch else Status.OK, total, 0.0, False, "")
+
+    def outputs(self) -> Mapping[str, "Tensor"]:
+        """Copy the outputs of the last run (or judgement) that ended without an exception.
+
+        Raises
+        ------
+        UserError
+            If there was none, or its case has been dropped since.
+        """
+        import torch
+
+        last = self._last
+        if last is None or (isinstance(last, _BoundCase) and last.arena.handle is None):
+            raise UserError("there are no outputs: nothing has run to its end yet on a bound case")
+        if not isinstance(last, _BoundCase):
+            return {name: tensor.clone() for name, tensor in last.items()}
+        result = {}
+        first = len(last.arena.addresses) - len(last.references)
+        for index, (name, reference) in enumerate(last.references.items()):
+            copy = torch.empty(reference.shape, dtype=reference.dtype)
+            if copy.numel():
+                source = self._library.hostgpu_output(last.arena.handle, first + index)
+                ctypes.memmove(copy.data_ptr(), source, copy.numel() * copy.element_size())
+            result[name] = copy
+        return result
+
+    def close(self) -> None:
+        """Free arenas and unload units."""
+        for bound in self._cases.values():
+            bound.free()
+        for unit in self._units.values():
+            self._library.hostgpu_unload(unit.handle)
+        self._cases.clear()
+        self._units.clear()
+        self._current = self._last = None
+
+    def _require_case(self) -> _BoundCase:
+        if self._current is None:
+            raise UserError("no case is bound: call bind() first")
+        return self._current
+
+    def _bind_new(self, case: Case) -> _BoundCase:
+        import torch
+
+        tensors = {name: _on_cpu(tensor) for name, tensor in case.tensors.items()}
+        references = {name: _on_cpu(tensor) for name, tensor in case.reference.items()}
+        truths = {name: _on_cpu(tensor) for name, tensor in case.truth.items()}
+        for name, reference in references.items():
+            truth = truths.get(name)
+            if reference.dtype != torch.float32:
+                raise UserError(
+                    f"output '{name}' has dtype {_dtype(reference)}; the host device judges "
+                    "float32 outputs only"
+                )
+            if truth is None or truth.dtype != torch.float64 or truth.shape != reference.shape:
+                raise UserError(f"output '{name}' needs a float64 truth of the reference's shape")
+            if name in tensors:
+                raise UserError(f"'{name}' is the name of both an input and an output")
+        specifications = [
+            BufferSpecification(
+                name.encode(), BufferRole.INPUT, _bytes(tensor), tensor.data_ptr(), None, None
+            )
+            for name, tensor in tensors.items()
+        ]
+        specifications += [
+            BufferSpecification(
+                name.encode(),
+                BufferRole.OUTPUT,
+                _bytes(reference),
+                None,
+                reference.data_ptr(),
+                truths[name].data_ptr(),
+            )
+            for name, reference in references.items()
+        ]
+        return _BoundCase(case, _Arena(self._library, specifications), references, truths)
+
+    def _evict(self) -> None:
+        """Drop the cases that were bound longest ago; never the current one."""
+        while len(self._cases) > 1 and (
+            len(self._cases) > KEPT_CASES
+            or sum(bound.arena.bytes for bound in self._cases.values()) > KEPT_BYTES
+        ):
+            _, oldest = self._cases.popitem(last=False)
+            oldest.free()
+
+    def _load(self, binary: Binary) -> _LoadedUnit:
+        path = str(binary.path)
+        unit = self._units.get(path)
+        if unit is None:
+            handle = self._library.hostgpu_load(path.encode())
+            if not handle:
+                reason = self._library.hostgpu_error().decode(errors="replace")
+                raise UserError(f"cannot load {path}: {reason}; delete it and compile again")
+            unit = self._units[path] = _LoadedUnit(handle)
+        if binary.symbol not in unit.tables:
+            table = self._library.hostgpu_kernels(unit.handle, binary.symbol.encode())
+            if not table:
+                raise UserError(f"{path} does not hold '{binary.symbol}'; compile again")
+            unit.tables[binary.symbol] = _kernels(table)
+        return unit
+
+    def _bind_plan(
+        self, bound: _BoundCase, binary: Binary, unit: _LoadedUnit, plan: ResolvedPlan
+    ) -> tuple[BoundPlan, _Arena | None]:
+        key = (str(binary.path), binary.symbol, plan)
+        found = bound.plans.get(key)
+        if found is not None:
+            bound.plans.move_to_end(key)
+            return found
+        specifications = workspace_specifications(plan)
+        workspaces = _Arena(self._library, specifications) if specifications else None
+
+        def address(name: str) -> int:
+            if workspaces and name in workspaces.addresses:
+                return workspaces.addresses[name]
+            if name in bound.arena.addresses:
+                return bound.arena.addresses[name]
+            known = sorted((*bound.arena.addresses, *(w.name for w in plan.workspaces)))
+            raise UserError(f"the plan names '{name}', which is none of: {', '.join(known)}")
+
+        try:
+            launches = bind_plan(plan, unit.tables[binary.symbol], address)
+        except BaseException:
+            if workspaces:
+                workspaces.free()
+            raise
+        bound.plans[key] = (launches, workspaces)
+        if len(bound.plans) > KEPT_PLANS:
+            _, (_, old) = bound.plans.popitem(last=False)
+            if old:
+                old.free()
+        return launches, workspaces
+
+
+def _kernels(
+    table: "ctypes._Pointer[KernelRecord]",
+) -> dict[str, "ctypes._Pointer[KernelRecord]"]:
+    result: dict[str, ctypes._Pointer[KernelRecord]] = {}
+    index = 0
+    while table[index].name:
+        result[table[index].name.decode()] = ctypes.pointer(table[index])
+        index += 1
+    return result
+
+
+def _measured(
+    status: Status, comparison: Comparison, seconds: float, divergent: bool, message: str
+) -> Outcome:
+    return Outcome(
+        status=status,
+        statistics=dict(zip(STATISTICS, comparison.statistics, strict=True)),
+        counts=dict(zip(COUNTS, comparison.counts, strict=True)),
+        output_hash=comparison.hash,
+        seconds=seconds,
+        divergent=divergent,
+        message=message,
+    )
+
+
+def _on_cpu(tensor: "Tensor") -> "Tensor":
+    return tensor.detach().to("cpu").contiguous()
+
+
+def _bytes(tensor: "Tensor") -> int:
+    return int(tensor.numel() * tensor.element_size())
+
+
+def _dtype(tensor: "Tensor") -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _shown(tensor: "Tensor") -> str:
+    return f"{_dtype(tensor)} of shape {tuple(tensor.shape)}"

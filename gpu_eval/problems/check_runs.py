@@ -1,0 +1,86 @@
+"""Running what a problem holds, kernels and torch callables alike."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpu_eval.devices.base import Binary, Case, Device, Outcome, Session
+from gpu_eval.problems.definition import Control, Problem, Substrate
+from gpu_eval.problems.loader import kernel_source
+from suiteopt.errors import UserError
+
+SUBSTRATE = "substrate"
+"""What stands for a control's kind where an implementation is a substrate."""
+
+DEADLINE = 30.0
+"""Seconds; a verified kernel that takes longer on a campaign's shapes hangs."""
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A substrate or control, ready to run.
+
+    Attributes
+    ----------
+    problem : Problem
+    name, kind : str
+        Kind is `SUBSTRATE` or the control's kind.
+    control : Control or None
+        Given for torch controls.
+    substrate, binary : Substrate, Binary or None
+        Given for CUDA implementations.
+    """
+
+    problem: Problem
+    name: str
+    kind: str
+    control: Control | None = None
+    substrate: Substrate | None = None
+    binary: Binary | None = None
+
+    def outcome(self, session: Session, case: Case, values: Mapping[str, int]) -> Outcome:
+        """Run on the session's current case, which is ``case``, and judge."""
+        if self.substrate is not None and self.binary is not None:
+            plan = self.substrate.plan.resolve(values, self.problem.scalars)
+            return session.run(self.binary, plan, deadline=DEADLINE)
+        import torch
+
+        assert self.control is not None
+        assert self.control.run is not None
+        with torch.no_grad():
+            outputs = self.control.run(case.tensors)
+        return session.judge({name: output.contiguous() for name, output in outputs.items()})
+
+
+def compile_all(problem: Problem, device: Device, cache: Path, jobs: int) -> list[Runnable]:
+    """Return substrates, then controls, in the definition's order, kernels compiled.
+
+    Raises
+    ------
+    UserError
+        If a kernel does not compile.
+    """
+    kernels: list[tuple[str, str, Substrate, tuple[str, ...]]] = [
+        (s.name, SUBSTRATE, s, ()) for s in problem.substrates
+    ]
+    kernels += [
+        (c.name, c.kind, c.substrate, c.flags) for c in problem.controls if c.substrate is not None
+    ]
+    sources = [
+        kernel_source(problem, substrate, identifier=f"{problem.id}:{name}", flags=flags)
+        for name, _, substrate, flags in kernels
+    ]
+    compiled: dict[str, Runnable] = {}
+    for (name, kind, substrate, _), binary in zip(
+        kernels, device.compile(sources, cache, jobs), strict=True
+    ):
+        if binary.path is None:
+            path = problem.directory / substrate.source
+            raise UserError(f"{path}: '{name}' does not compile: {binary.error}")
+        compiled[name] = Runnable(problem, name, kind, substrate=substrate, binary=binary)
+    substrates = [compiled[s.name] for s in problem.substrates]
+    controls = [
+        compiled.get(c.name) or Runnable(problem, c.name, c.kind, control=c)
+        for c in problem.controls
+    ]
+    return substrates + controls

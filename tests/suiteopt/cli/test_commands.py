@@ -1,0 +1,209 @@
+"""The suiteopt command line: keys, exit codes, one sentence an error, one object a JSON answer."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.suiteopt.builders import tiny_matrix
+
+RUN = "from suiteopt.cli.main import run; run()"
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "kernelbench_verified_sample"
+
+
+def suiteopt(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.argv[0] = 'suiteopt'; {RUN}", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+    )
+
+
+def answer(*arguments: str) -> dict[str, Any]:
+    done = suiteopt(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("matrix") / "m"
+    tiny_matrix(path, own=True)
+    return str(path)
+
+
+def test_info_has_the_promised_keys(matrix: str) -> None:
+    found = answer("info", "--matrix", matrix)
+    for key in ("problems", "substrates", "rules", "families", "nulls", "controls", "inputs"):
+        assert isinstance(found[key], int), key
+    assert found["problems"] == 2
+    assert found["complete"] is True
+    assert set(found["mutants"]) >= {
+        "generated", "stillborn", "equivalent", "duplicate", "valid", "witnessed", "distinct"
+    }  # fmt: skip
+    assert found["mutants"]["valid"] == 8
+
+
+def test_select_has_the_promised_keys_and_values(matrix: str, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    found = answer("select", "--budget", "2", "--matrix", matrix, "-o", str(suite))
+    assert found["budget"] == 2
+    assert found["oracle"] == "calibrated"
+    assert found["target"] is None
+    assert found["problems"] == 2
+    assert found["mutants"] == 8
+    # level1/001: five mutants, the best pair kills three; level1/019: both inputs kill all three.
+    assert found["fitted_share"] == pytest.approx(6 / 8)
+    assert found["fitted_macro_share"] == pytest.approx((3 / 5 + 1) / 2)
+    assert found["members"] == 4
+    assert found["status"] == "proved"
+    assert found["false_rejections"] == 0
+    assert found["suite"] == str(suite)
+    assert sum(row["mutants"] for row in found["by_family"].values()) == 8
+    assert set(found) >= {"distinct_share", "seconds"}
+    assert json.loads(suite.read_text())["budget"] == 2
+
+
+def test_crossval_has_the_promised_keys(matrix: str) -> None:
+    found = answer("crossval", "--budget", "1", "--matrix", matrix, "--repeats", "3")
+    assert found["problems"] == 2
+    assert set(found["splits"]) >= {"random", "site", "rule"}
+    for split in ("random", "site", "rule"):
+        assert set(found["splits"][split]) >= {"held_out_share", "gap_share", "interval"}
+        assert found["splits"][split]["interval"] is None
+        assert "sign_flip_p" in found["splits"][split]
+    assert set(found["baselines"]) >= {"random_share", "own_share", "oracle_share"}
+    assert set(found["controls"]) >= {"held_out", "rejected", "bound_share"}
+    assert "stability_share" in found
+
+
+def test_targets_are_listed_under_a_key() -> None:
+    assert "kernelbench-verified" in [row["name"] for row in answer("targets")["targets"]]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["info"],
+        ["select", "--budget", "2"],
+        ["crossval", "--budget", "2", "--repeats", "2"],
+        ["targets"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_tables_for_people(matrix: str, command: list[str]) -> None:
+    place = [] if command[0] == "targets" else ["--matrix", matrix]
+    done = suiteopt(*command, *place)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stdout.splitlines()) >= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["select", "--budget", "0"], "budget of 0"),
+        (["select", "--budget", "two"], "budget"),
+        (["select", "--oracle", "fixed:-1"], "-1"),
+        (["select", "--oracle", "vibes"], "vibes"),
+        (["select", "--target", "nowhere"], "no target 'nowhere'"),
+        (["select", "--solver", "oracle-of-delphi"], "oracle-of-delphi"),
+        (["select", "--include", "no-such-input"], "no-such-input"),
+        (["select", "--tolerance", "1e-3"], "--target"),
+        (["crossval", "--folds", "1"], "2 folds"),
+        (["frobnicate"], "frobnicate"),
+        (["select", "--no-such-option"], "no-such-option"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_usage_is_one_sentence(matrix: str, arguments: list[str], sentence: str) -> None:
+    place = ["--matrix", matrix] if arguments[0] in ("select", "crossval") else []
+    done = suiteopt(*arguments, *place, "--json")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert sentence in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda m: (m / "matrix.json").unlink(), "no kill matrix"),
+        (lambda m: (m / "matrix.json").write_text("{"), "damaged"),
+        (lambda m: (m / "cells" / "level1-001.parquet").write_bytes(b"PAR1"), "damaged"),
+        (lambda m: (m / "inputs.parquet").unlink(), "missing"),
+        (lambda m: shutil.rmtree(m), "no directory"),
+    ],
+    ids=["headless", "bad header", "bad shard", "lost table", "gone"],
+)
+def test_damaged_matrices_are_one_sentence(tmp_path: Path, damage: Any, sentence: str) -> None:
+    path = tmp_path / "m"
+    tiny_matrix(path)
+    damage(path)
+    done = suiteopt("select", "--budget", "1", "--matrix", str(path))
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert sentence in done.stderr
+
+
+def test_newer_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    tiny_matrix(path)
+    header = json.loads((path / "matrix.json").read_text())
+    header["format"]["major"] = 2
+    (path / "matrix.json").write_text(json.dumps(header))
+    done = suiteopt("info", "--matrix", str(path))
+    assert done.returncode == 2
+    assert "format 2.0" in done.stderr
+
+
+def test_opening_the_locked_rules_is_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    before = tiny_matrix(path).id
+    answer("select", "--budget", "1", "--matrix", str(path), "--open-locked")
+    header = json.loads((path / "matrix.json").read_text())
+    assert header["id"] == before
+    assert len(header["ledger"]) == 1
+    assert set(header["ledger"][0]) == {"date", "commit", "suite", "result"}
+    answer("select", "--budget", "1", "--matrix", str(path))
+    assert len(json.loads((path / "matrix.json").read_text())["ledger"]) == 1
+
+
+def test_an_unwritable_suite_is_one_sentence(matrix: str, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    done = suiteopt("select", "--matrix", matrix, "-o", str(blocked / "suite.json"))
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_export_needs_a_checkout_of_the_target(matrix: str, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    target = "kernelbench-verified"
+    answer("select", "--matrix", matrix, "--target", target, "-o", str(suite))
+    (tmp_path / "empty").mkdir()
+    done = suiteopt("export", str(suite), "--to", target, "--repo", str(tmp_path / "empty"))
+    assert done.returncode == 2
+    assert "no checkout" in done.stderr
+    done = suiteopt("export", str(matrix), "--to", target, "--repo", str(SAMPLE))
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_matrix_is_found_from_the_working_directory(tmp_path: Path) -> None:
+    tiny_matrix(tmp_path / "matrices" / "mine")
+    (tmp_path / "matrices" / "DEFAULT").write_text("mine\n")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    done = suiteopt("info", "--json", cwd=below)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["problems"] == 2
