@@ -1,6 +1,5 @@
 """Runs a block of implementations on a problem's inputs, inside a worker."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,15 +49,19 @@ class Runner:
     problem : Problem
     beacon : Beacon
         Told of every cell before it runs.
+    orphaned : callable
+        Whether the supervisor is gone.
     """
 
-    def __init__(self, device: Device, problem: Problem, beacon: Beacon) -> None:
+    def __init__(
+        self, device: Device, problem: Problem, beacon: Beacon, orphaned: Callable[[], bool]
+    ) -> None:
         self._device = device
         self._problem = problem
         self._beacon = beacon
         self._factory = CaseFactory(problem, device.torch_device)
         self._session: Session | None = None
-        self._parent = os.getppid()
+        self._orphaned = orphaned
         self._plans: dict[tuple[int, str], ResolvedPlan] = {}
         self._controls = {control.name: control for control in problem.controls}
         self._nulls = {null.name: null for null in NULLS}
@@ -90,7 +93,7 @@ class Runner:
         if task.probe is not None:
             self._probe(task)
         for column, pool_input in enumerate(task.inputs):
-            if os.getppid() != self._parent:
+            if self._orphaned():
                 raise OrphanedError
             prepared, reason = self._prepare(task, pool_input)
             if prepared is None:

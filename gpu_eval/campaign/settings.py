@@ -28,7 +28,8 @@ class Settings:
     suite : str
         JSON text of a suite whose members take the place of the pools (a replay), or empty.
     deadline_floor : float
-        Seconds that every run may take, whatever its substrate's own time.
+        Seconds that every run may take, whatever its substrate's own time. Demo cells take
+        milliseconds, and the host device counts processor time, which other load does not use up.
     hang_seconds : float
         Seconds past its deadlines after which a worker that does not answer is killed.
     block : int
@@ -42,7 +43,7 @@ class Settings:
     jobs: int = 1
     command: str = ""
     suite: str = ""
-    deadline_floor: float = 1.0
+    deadline_floor: float = 0.25
     hang_seconds: float = 10.0
     block: int = 24
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem
+from gpu_eval.problems.expressions import evaluate
 from gpu_eval.problems.tensors import contract, dimensions, reduction_length, shape_of
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import ShapeScope
@@ -146,9 +147,11 @@ def planned_shape(problem: Problem, sizes: Mapping[str, int], recipe: str) -> Pl
     try:
         planned = _planned(problem, sizes, recipe)
         outputs = output_elements(problem, planned.dimensions)
+        classes = [evaluate(t.classes, planned.dimensions) for t in problem.inputs if t.classes]
     except UserError:
         return None
-    return planned if outputs > 0 and planned.reduction_ratio > 0 else None
+    possible = outputs > 0 and planned.reduction_ratio > 0 and min(classes, default=1) > 0
+    return planned if possible else None
 
 
 def _planned(problem: Problem, sizes: Mapping[str, int], recipe: str) -> PlannedShape:

@@ -25,9 +25,10 @@ from suiteopt.matrix.schema import Status
 
 POLL_SECONDS = 0.2
 
-HANG_FACTOR = 3.0
+HANG_FACTOR = 10.0
 """A session ends overdue runs itself. A worker whose cell takes this many deadlines (and some
-seconds on top) cannot any more, and is killed."""
+seconds on top) cannot any more, and is killed. The factor is large because a device may count
+processor time, of which a busy machine gives a run little."""
 
 DEATHS_OUTSIDE = 3
 """Deaths of a task's workers outside any cell (out of memory, killed from outside) before the

@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -83,7 +83,8 @@ def main(connection: Connection, context: WorkerContext) -> None:
     with contextlib.suppress(OSError):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    worker = Worker(context)
+    # Nothing is sent to a worker at work: whatever its pipe has to say then is its end.
+    worker = Worker(context, orphaned=connection.poll)
     try:
         connection.send(Ready())
         while True:
@@ -98,8 +99,9 @@ def main(connection: Connection, context: WorkerContext) -> None:
 class Worker:
     """Handles tasks; keeps the session and the cases of the current problem."""
 
-    def __init__(self, context: WorkerContext) -> None:
+    def __init__(self, context: WorkerContext, orphaned: Callable[[], bool]) -> None:
         self._context = context
+        self._orphaned = orphaned
         self._layout = Layout(context.root)
         self._beacon = Beacon(context.beacon, create=False)
         self._problems: Mapping[str, Problem] | None = None
@@ -149,5 +151,7 @@ class Worker:
             self._problems = load_corpus(corpora).problems
         if self._runner is not None:
             self._runner.close()
-        self._runner = Runner(self._context.device, self._problems[problem], self._beacon)
+        self._runner = Runner(
+            self._context.device, self._problems[problem], self._beacon, self._orphaned
+        )
         self._problem = problem

@@ -5,13 +5,16 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from suiteopt.console import print_json, stdout
 from suiteopt.errors import UserError
+
+if TYPE_CHECKING:
+    from gpu_eval.devices.base import Device
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")
@@ -38,6 +41,11 @@ def cores() -> int:
 def command_line() -> str:
     """Return the command line as it would be typed again."""
     return shlex.join(["gpu-eval", *sys.argv[1:]])
+
+
+def resolved_name(device: "Device") -> str:
+    """Return the name under which `open_device` gives the same device again."""
+    return "cpu" if device.torch_device == "cpu" else "cuda"
 
 
 def absolute(directories: Sequence[Path] | None) -> tuple[str, ...]:

@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from gpu_eval.cli.output import Corpora, DeviceName, Jobs, Json, absolute, command_line, cores
+from gpu_eval.cli.output import (
+    Corpora,
+    DeviceName,
+    Jobs,
+    Json,
+    absolute,
+    command_line,
+    cores,
+    resolved_name,
+)
 from gpu_eval.cli.run import report
 
 
@@ -33,7 +42,7 @@ def replay(
     opened = open_device(device)
     settings = Settings(
         profile="replay",
-        device=opened.name if opened.name in ("cpu", "cuda") else device,
+        device=resolved_name(opened),
         corpora=corpora,
         jobs=jobs or cores(),
         command=command_line(),

@@ -14,6 +14,7 @@ from gpu_eval.cli.output import (
     absolute,
     command_line,
     cores,
+    resolved_name,
     show,
     table,
 )
@@ -49,7 +50,7 @@ def run(
     opened = open_device(device)
     settings = Settings(
         profile=profile,
-        device=opened.name if opened.name in ("cpu", "cuda") else device,
+        device=resolved_name(opened),
         problems=tuple(problem or ()),
         corpora=corpora,
         jobs=jobs or cores(),

@@ -21,6 +21,7 @@ _KERNEL_OPTIONS = (
     "-std=gnu++17",
     "-O1",
     "-ffp-contract=fast",  # as nvcc's -fmad=true
+    "-fexpensive-optimizations",  # without it gcc fuses nothing at -O1
     "-fwrapv",  # integer overflow wraps on a GPU
     "-fno-strict-aliasing",
     "-fno-finite-loops",  # or gcc deletes a mutant's endless loop
@@ -29,6 +30,7 @@ _KERNEL_OPTIONS = (
     "-fno-rtti",
     "-fno-asynchronous-unwind-tables",
     "-fno-stack-protector",
+    "-fstack-clash-protection",  # no frame steps over a fiber's guard
     "-fcf-protection=none",
     "-fno-gnu-unique",
     "-U_FORTIFY_SOURCE",

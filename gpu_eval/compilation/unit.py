@@ -155,12 +155,13 @@ class _Gatherer:
         self.balanced = True
         self._once: set[str] = set()
         self._open: list[str] = []
+        self._barriers = 0
 
     def inline(self, name: str) -> str:
         if name in self._open and len(self._open) > 50:
             raise SourceError(f"{name}:1: error: headers include each other without end")
         self._open.append(name)
-        tokens = [self._rewritten(t) for t in _merge_linkage(tokenize(self.files[name]))]
+        tokens = [self._rewritten(t) for t in _share_linkage(tokenize(self.files[name]))]
         self.balanced = self.balanced and _is_balanced(tokens)
         try:
             text = rewrite_shared(tokens)
@@ -176,7 +177,10 @@ class _Gatherer:
         return "\n".join(lines)
 
     def _rewritten(self, token: Token) -> Token:
-        """Mark includes for inlining and note macros."""
+        """Number barriers, mark includes for inlining and note macros."""
+        if token.kind is TokenKind.NAME and token.text == "__syncthreads":
+            self._barriers += 1
+            return Token(token.kind, f"::hostgpu::barrier_at<{self._barriers}>", token.line)
         if token.kind is not TokenKind.DIRECTIVE:
             return token
         macro = _MACRO.match(token.text)
@@ -220,7 +224,7 @@ class _Gatherer:
 _INCLUSION = re.compile("\x01([^\x01]+)\x01")
 
 
-def _merge_linkage(tokens: Iterable[Token]) -> list[Token]:
+def _share_linkage(tokens: Iterable[Token]) -> list[Token]:
     """Give C linkage back to C++: one name in two namespaces would be one function."""
     result: list[Token] = []
     previous = ""

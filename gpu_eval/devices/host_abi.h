@@ -9,7 +9,10 @@ struct Index3 {
 };
 
 // How lanes of a warp exchange values. The four shuffles follow PTX `shfl.sync`.
-enum Exchange : unsigned { SYNC, SHUFFLE_INDEX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, BALLOT };
+// ACTIVE waits for nobody: it tells which lanes came along.
+enum Exchange : unsigned {
+    SYNC, SHUFFLE_INDEX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, BALLOT, ACTIVE
+};
 
 // What a block barrier gives back: nothing, or a reduction of one predicate a thread.
 enum Vote : unsigned { NO_VOTE, VOTE_COUNT, VOTE_AND, VOTE_OR };
@@ -29,10 +32,9 @@ struct Unit {
     Index3* grid_size;
     void* dynamic_shared;
     unsigned long long launch;
-    int (*barrier)(unsigned vote, int predicate);
+    int (*barrier)(unsigned vote, int predicate, unsigned site);
     unsigned long long (*exchange)(unsigned kind, unsigned mask, unsigned long long value,
                                    int operand, int width);
-    unsigned (*active_mask)();
     unsigned (*lane)();
     void (*next_thread)();
     void* (*allocate_shared)(SharedSlot* slot, unsigned long long bytes, unsigned long long align);

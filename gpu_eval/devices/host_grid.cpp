@@ -38,10 +38,15 @@ struct Warp {
     Thread* threads;
 };
 
-constexpr std::size_t STACK = 64 << 10;
 constexpr std::size_t PAGE = 4096;
-constexpr std::uint64_t SLACK = 16 << 10;  // around shared memory
-constexpr std::uint64_t REGION = (256 << 10) + 2 * SLACK;
+// With its guard. Units are compiled with -fstack-clash-protection: no frame steps over a guard.
+constexpr std::size_t STACK = 256 << 10, GUARD = 16 << 10;
+// Shared memory ends where hardware's does: an H200 traps an access beyond the allocation, which is
+// rounded up to 128 bytes, and lets one up to 1 KiB before it pass.
+constexpr std::uint64_t ROUNDING = 128, BEFORE = 1024;
+constexpr std::uint64_t STATIC_REGION = STATIC_SHARED_LIMIT + PAGE;
+constexpr std::uint64_t DYNAMIC_REGION = (228 << 10) + PAGE;
+constexpr std::size_t MARGIN = 1 << 20;  // unmapped, around each region
 
 Thread threads[BLOCK_LIMIT];
 Warp warps[BLOCK_LIMIT / 32];
@@ -53,7 +58,7 @@ Thread* current;
 unsigned cursor;  // position in the order of warps
 unsigned arrived, exited, votes;
 unsigned last_arrived, last_votes;
-const void* barrier_site;
+unsigned barrier_site;  // of the first thread that waits; 0 where unknown
 bool diverged;
 GridEnd end;
 Context home;  // run_grid's own
@@ -64,11 +69,10 @@ Index3* thread_index;
 
 std::vector<char*> stacks;
 char* stack_memory;
-char* static_region;   // STATIC_SHARED_LIMIT and SLACK, guarded
-char* dynamic_region;  // REGION, guarded; the array ends SLACK before its end
-char* dynamic_base;
+char *static_region, *static_end;
+char *dynamic_region, *dynamic_end;
+char *static_place, *dynamic_place;  // the lowest bytes in use
 std::uint64_t dynamic_size = ~std::uint64_t{0};
-std::uint64_t static_used;
 unsigned long long launches;
 
 unsigned first_lane(unsigned set) {
@@ -104,31 +108,35 @@ unsigned source_lane(const Thread& thread) {
     return static_cast<unsigned>(source);
 }
 
-// Complete the exchange of the lanes in `mask` if all that have not exited wait for it together.
+// Complete the exchange that a lane waits for if all lanes of its mask that have not exited wait
+// too. Lanes outside the mask that give it as theirs come along, as they do on hardware.
 bool release_exchange(Warp& warp, unsigned mask) {
-    unsigned alive = warp.live & ~warp.done, group = mask & alive;
-    if ((warp.exchanging & group) != group) return false;
+    const unsigned alive = warp.live & ~warp.done;
+    unsigned group = 0, ballot = 0, kinds = 0;
     unsigned long long values[32];
-    unsigned ballot = 0, kind = warp.threads[__builtin_ctz(group)].kind;
-    for (unsigned set = group; set; set &= set - 1) {
+    mask &= alive;
+    for (unsigned set = warp.exchanging; set; set &= set - 1) {
         unsigned lane = static_cast<unsigned>(__builtin_ctz(set));
         const Thread& thread = warp.threads[lane];
-        if ((thread.mask & alive) != group) return false;
-        if (thread.kind != kind) diverged = true;
+        if (thread.kind == ACTIVE || (thread.mask & alive) != mask) continue;
+        group |= 1u << lane;
+        kinds |= 1u << thread.kind;
         values[lane] = thread.value;
         ballot |= static_cast<unsigned>(thread.value & 1) << lane;
     }
-    if (mask & warp.live & warp.done) diverged = true;
+    if (mask & ~group) return false;
+    if (kinds & (kinds - 1) || group & ~mask) diverged = true;
     for (unsigned set = group; set; set &= set - 1) {
         Thread& thread = warp.threads[__builtin_ctz(set)];
+        if (thread.mask & warp.live & warp.done) diverged = true;
         if (thread.kind == BALLOT) {
             thread.result = ballot;
         } else if (thread.kind != SYNC) {
-            // From a lane that takes no part hardware gives something unspecified: here, one's own.
+            // A lane that takes no part gives 0, as seen on an H200.
             unsigned source = source_lane(thread);
             bool present = group >> source & 1;
             if (!present) diverged = true;
-            thread.result = present ? values[source] : thread.value;
+            thread.result = present ? values[source] : 0;
         }
     }
     warp.exchanging &= ~group;
@@ -136,12 +144,34 @@ bool release_exchange(Warp& warp, unsigned mask) {
     return true;
 }
 
-// Exited lanes are forgiven: an exchange that waited for them alone goes on.
-bool release_any(Warp& warp) {
+// Lanes that ask who is active: those that ask now.
+bool release_active(Warp& warp) {
+    unsigned group = 0;
     for (unsigned set = warp.exchanging; set; set &= set - 1) {
-        if (release_exchange(warp, warp.threads[__builtin_ctz(set)].mask)) return true;
+        unsigned lane = static_cast<unsigned>(__builtin_ctz(set));
+        if (warp.threads[lane].kind == ACTIVE) group |= 1u << lane;
     }
-    return false;
+    for (unsigned set = group; set; set &= set - 1) {
+        warp.threads[__builtin_ctz(set)].result = group;
+    }
+    warp.exchanging &= ~group;
+    warp.ready |= group;
+    return group != 0;
+}
+
+// Where no lane of a warp can run: complete exchanges. Exited lanes are forgiven; lanes that wait at
+// a barrier are not, and hardware hangs there too.
+bool release_any(Warp& warp) {
+    bool released = release_active(warp);
+    while (unsigned waiting = warp.exchanging) {
+        for (; waiting; waiting &= waiting - 1) {
+            const Thread& thread = warp.threads[__builtin_ctz(waiting)];
+            if (thread.kind != ACTIVE && release_exchange(warp, thread.mask)) break;
+        }
+        if (!waiting) break;
+        released = true;
+    }
+    return released;
 }
 
 void release_barrier() {
@@ -149,7 +179,7 @@ void release_barrier() {
     last_arrived = arrived;
     last_votes = votes;
     arrived = votes = 0;
-    barrier_site = nullptr;
+    barrier_site = 0;
     for (unsigned i = 0; i < warp_count; ++i) {
         warps[i].ready = warps[i].waiting;
         warps[i].waiting = 0;
@@ -196,7 +226,7 @@ void prepare_stack(Thread& next, char* stack) {
     // Stacks of equal alignment would share a few cache sets: stagger their tops.
     std::size_t colour = static_cast<std::size_t>((stack - stack_memory) / static_cast<long>(STACK));
     char* top = stack + STACK - 512 - colour % 12 * 256;
-    context_make(next.context, top, static_cast<std::size_t>(top - stack) - PAGE, fiber_main);
+    context_make(next.context, top, static_cast<std::size_t>(top - stack) - GUARD, fiber_main);
 }
 
 char* take_stack() {
@@ -225,10 +255,9 @@ void suspend() {
 
 // The interface of a unit.
 
-__attribute__((noinline)) int barrier(unsigned vote, int predicate) {
-    const void* site = __builtin_return_address(0);
+int barrier(unsigned vote, int predicate, unsigned site) {
     if (!barrier_site) barrier_site = site;
-    if (site != barrier_site) diverged = true;
+    if (site && site != barrier_site) diverged = true;
     current->warp->waiting |= 1u << current->lane;
     ++arrived;
     if (predicate) ++votes;
@@ -250,24 +279,14 @@ unsigned long long exchange(unsigned kind, unsigned mask, unsigned long long val
     Thread& self = *current;
     Warp& warp = *self.warp;
     unsigned bit = 1u << self.lane;
-    if (!(mask & bit)) {  // undefined in CUDA
-        diverged = true;
-        mask |= bit;
-    }
     self.kind = kind;
     self.mask = mask;
     self.value = value;
     self.operand = operand;
     self.width = width;
     warp.exchanging |= bit;
-    if (!(warp.live & ~warp.done & mask & ~warp.exchanging)) release_exchange(warp, mask);
     suspend();
     return self.result;
-}
-
-unsigned active_mask() {
-    const Warp& warp = *current->warp;
-    return warp.live & ~warp.done & ~warp.waiting;
 }
 
 unsigned lane() { return current->lane; }
@@ -289,16 +308,21 @@ void next_thread() {
     context_jump(next->context);
 }
 
-// Variables lie in the order in which a launch first meets them, each at its natural alignment.
+// Variables lie one below the other in the order in which a launch first meets them, the first one
+// at the end of shared memory: an overrun meets a neighbour or, soon, the guard.
 void* allocate_shared(SharedSlot* slot, unsigned long long bytes, unsigned long long align) {
-    std::uint64_t place = (static_used + align - 1) / align * align;
-    if (place + bytes > STATIC_SHARED_LIMIT || place + bytes + launch->shared > SHARED_LIMIT) {
+    const bool first = static_place == static_end;
+    const std::uint64_t size = first ? (bytes + ROUNDING - 1) / ROUNDING * ROUNDING : bytes;
+    const std::uint64_t used = static_cast<std::uint64_t>(static_end - static_place);
+    const std::uint64_t total = (used + size + align - 1) / align * align;
+    if (size > STATIC_SHARED_LIMIT || total > STATIC_SHARED_LIMIT ||
+        total + launch->shared > SHARED_LIMIT) {
         end = GridEnd::SHARED_TOO_LARGE;
         leave();
     }
-    static_used = place + bytes;
+    static_place = static_end - total;
     slot->launch = launch->unit->launch;
-    slot->address = static_region + place;
+    slot->address = static_place;
     return slot->address;
 }
 
@@ -324,29 +348,34 @@ void lay_out(const Index3& block) {
     }
 }
 
-// Only the array and its slack are mapped, so that nothing outlasts a launch unseen.
+// Only the array and a little before it are mapped, so that nothing outlasts a launch unseen.
 void place_dynamic(std::uint64_t size) {
     if (size == dynamic_size) return;
     dynamic_size = size;
-    char* region_end = dynamic_region + REGION;
-    dynamic_base = region_end - SLACK - (size + 127) / 128 * 128;
-    char* open = dynamic_region + (dynamic_base - SLACK - dynamic_region) / static_cast<long>(PAGE) *
-                                      static_cast<long>(PAGE);
+    dynamic_place = dynamic_end - (size + ROUNDING - 1) / ROUNDING * ROUNDING;
+    std::size_t closed = static_cast<std::size_t>(dynamic_place - BEFORE - dynamic_region);
+    char* open = dynamic_region + closed / PAGE * PAGE;
     mprotect(dynamic_region, static_cast<std::size_t>(open - dynamic_region), PROT_NONE);
-    mprotect(open, static_cast<std::size_t>(region_end - open), PROT_READ | PROT_WRITE);
+    mprotect(open, static_cast<std::size_t>(dynamic_end - open), PROT_READ | PROT_WRITE);
+}
+
+// All bits set: a NaN as a float, -1 as an integer.
+void poison_shared() {
+    std::memset(static_place - BEFORE, 0xFF,
+                static_cast<std::size_t>(static_end - static_place) + BEFORE);
+    std::memset(dynamic_place - BEFORE, 0xFF,
+                static_cast<std::size_t>(dynamic_end - dynamic_place) + BEFORE);
 }
 
 void begin_block() {
-    // All bits set: a NaN as a float, -1 as an integer.
-    if (static_used) std::memset(static_region, 0xFF, static_used + 1024);
-    if (dynamic_size) std::memset(dynamic_base - 1024, 0xFF, dynamic_size + 2048);
+    poison_shared();
     for (unsigned i = 0; i < warp_count; ++i) {
         Warp& warp = warps[i];
         warp.unstarted = warp.live;
         warp.ready = warp.exchanging = warp.waiting = warp.done = 0;
     }
     cursor = arrived = exited = votes = 0;
-    barrier_site = nullptr;
+    barrier_site = 0;
     end = GridEnd::ABANDONED;
 }
 
@@ -366,14 +395,15 @@ char* reserve(std::size_t bytes) {
 
 void grid_setup() {
     if (stack_memory) return;
-    constexpr std::size_t margin = 1 << 20;
     char* memory = reserve(BLOCK_LIMIT * STACK);
     for (std::size_t i = 0; i < BLOCK_LIMIT; ++i) {
-        mprotect(memory + i * STACK + PAGE, STACK - PAGE, PROT_READ | PROT_WRITE);
+        mprotect(memory + i * STACK + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE);
     }
-    static_region = reserve(STATIC_SHARED_LIMIT + SLACK + 2 * margin) + margin;
-    mprotect(static_region, STATIC_SHARED_LIMIT + SLACK, PROT_READ | PROT_WRITE);
-    dynamic_region = reserve(REGION + 2 * margin) + margin;
+    static_region = reserve(STATIC_REGION + 2 * MARGIN) + MARGIN;
+    static_end = static_place = static_region + STATIC_REGION;
+    mprotect(static_region, STATIC_REGION, PROT_READ | PROT_WRITE);
+    dynamic_region = reserve(DYNAMIC_REGION + 2 * MARGIN) + MARGIN;
+    dynamic_end = dynamic_region + DYNAMIC_REGION;
     stacks.reserve(BLOCK_LIMIT);
     stack_memory = memory;
 }
@@ -381,7 +411,6 @@ void grid_setup() {
 void grid_attach(Unit& unit) {
     unit.barrier = barrier;
     unit.exchange = exchange;
-    unit.active_mask = active_mask;
     unit.lane = lane;
     unit.next_thread = next_thread;
     unit.allocate_shared = allocate_shared;
@@ -393,14 +422,12 @@ GridEnd run_grid(const GridLaunch& request, bool& divergent) {
     thread_index = unit.thread_index;
     lay_out(request.block);
     place_dynamic(request.shared);
-    std::memset(static_region, 0xFF, STATIC_SHARED_LIMIT + SLACK);
-    std::memset(dynamic_base - SLACK, 0xFF,
-                static_cast<std::size_t>(dynamic_region + REGION - dynamic_base) + SLACK);
+    std::memset(static_region, 0xFF, STATIC_REGION);
     unit.launch = ++launches;
-    unit.dynamic_shared = dynamic_base;
+    unit.dynamic_shared = dynamic_place;
     *unit.block_size = request.block;
     *unit.grid_size = request.grid;
-    static_used = 0;
+    static_place = static_end;
     diverged = false;
     if (expired) return GridEnd::ABANDONED;
     refill_stacks();
@@ -443,12 +470,10 @@ const char* describe_private(const char* address) {
     if (address >= stack_memory && address < stack_memory + BLOCK_LIMIT * STACK) {
         return "the thread's stack";
     }
-    constexpr std::ptrdiff_t margin = 1 << 20;
-    if (address >= static_region - margin &&
-        address < static_region + STATIC_SHARED_LIMIT + SLACK + margin) {
+    if (address >= static_region - MARGIN && address < static_end + MARGIN) {
         return "static shared memory";
     }
-    if (address >= dynamic_region - margin && address < dynamic_region + REGION + margin) {
+    if (address >= dynamic_region - MARGIN && address < dynamic_end + MARGIN) {
         return "dynamic shared memory";
     }
     return nullptr;

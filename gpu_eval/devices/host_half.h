@@ -63,7 +63,8 @@ struct Half {
     }
     HOSTGPU_INLINE float decode(uint16_t bits) {
         uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-        if (rest >= 0x7c00u) return float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+        if (rest > 0x7c00u) return float_of(0x7fffffffu);
+        if (rest == 0x7c00u) return float_of(sign | 0x7f800000u);
         if (rest < 0x400u) {
             return float_of(sign | bits_of(static_cast<float>(static_cast<int>(rest)) * 0x1p-24f));
         }

@@ -88,6 +88,7 @@ HOSTGPU_INLINE float fast_cos(float a) {
 HOSTGPU_INLINE float fast_divide(float a, float b) {
     float magnitude = __builtin_fabsf(b);
     if (magnitude > 0x1p126f && magnitude <= FLT_MAX) return a * (b > 0 ? 0.0f : -0.0f);
+    if (magnitude < 0x1p-126f) return a / b;
     return __fmul_rn(a, 1.0f / b);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,7 +68,43 @@ std::string last_error;
 
 pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-void on_signal(int signal, siginfo_t* info, void*) {
+#if defined(__x86_64__)
+// An integer division by zero traps on x86 but gives -1 (quotient and remainder alike) on an H200:
+// step over the instruction with that result. INT_MIN / -1 wraps. Other machines do not trap.
+bool step_over_division(ucontext_t& context) {
+    static const int registers[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                    REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                    REG_R12, REG_R13, REG_R14, REG_R15};
+    greg_t* values = context.uc_mcontext.gregs;
+    const unsigned char* start = reinterpret_cast<const unsigned char*>(values[REG_RIP]);
+    const unsigned char* at = start;
+    unsigned rex = 0;
+    if ((*at & 0xF0) == 0x40) rex = *at++;
+    if (*at++ != 0xF7) return false;  // 32 and 64 bits; no kernel divides shorter integers
+    const unsigned modrm = *at++, mode = modrm >> 6, operation = modrm >> 3 & 7, base = modrm & 7;
+    if (operation != 6 && operation != 7) return false;
+    if (mode != 3) {
+        unsigned index_base = base;
+        if (base == 4) index_base = *at++ & 7;
+        if (mode == 1) at += 1;
+        if (mode == 2 || (mode == 0 && index_base == 5)) at += 4;
+    }
+    const bool wide = rex & 8;
+    bool zero = true;
+    if (mode == 3) {
+        const greg_t divisor = values[registers[base | (rex & 1) << 3]];
+        zero = wide ? divisor == 0 : static_cast<std::int32_t>(divisor) == 0;
+    }
+    if (zero) values[REG_RAX] = values[REG_RDX] = wide ? -1 : 0xffffffffL;
+    else values[REG_RDX] = 0;  // the dividend, INT_MIN, stays in RAX as the quotient
+    values[REG_RIP] += at - start;
+    return true;
+}
+#else
+bool step_over_division(ucontext_t&) { return false; }
+#endif
+
+void on_signal(int signal, siginfo_t* info, void* context) {
     const bool mine = running && thread_id() == runner;
     if (!mine && signal == SIGALRM) return;  // the deadline of a run that has just ended
     char* address = static_cast<char*>(info->si_addr);
@@ -76,6 +113,7 @@ void on_signal(int signal, siginfo_t* info, void*) {
             if (arena && arena->open(address)) return;
         }
     }
+    if (mine && signal == SIGFPE && step_over_division(*static_cast<ucontext_t*>(context))) return;
     if (mine) {
         fatal_signal = signal;
         fatal_address = address;

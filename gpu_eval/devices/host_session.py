@@ -41,7 +41,7 @@ _MEASURED = frozenset({Ending.OK, Ending.NONFINITE, Ending.OUT_OF_BOUNDS, Ending
 
 KEPT_CASES = 32
 KEPT_BYTES = 1 << 30
-KEPT_PLANS = 256
+KEPT_PLANS = 8
 
 
 class _Arena:

@@ -37,7 +37,6 @@ HOSTGPU_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 
 HOSTGPU_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
     hostgpu_self.exchange(hostgpu::SYNC, mask, 0, 0, 32);
 }
-// The vote's answer: predicates in the low word, who took part in the high word.
 HOSTGPU_INLINE unsigned __ballot_sync(unsigned mask, int predicate) {
     return static_cast<unsigned>(
         hostgpu_self.exchange(hostgpu::BALLOT, mask, predicate != 0, 0, 32));
@@ -48,7 +47,9 @@ HOSTGPU_INLINE int __any_sync(unsigned mask, int predicate) {
 HOSTGPU_INLINE int __all_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, predicate == 0) == 0;
 }
-HOSTGPU_INLINE unsigned __activemask() { return hostgpu_self.active_mask(); }
+HOSTGPU_INLINE unsigned __activemask() {
+    return static_cast<unsigned>(hostgpu_self.exchange(hostgpu::ACTIVE, 0, 0, 0, 32));
+}
 HOSTGPU_INLINE unsigned __lane_id() { return hostgpu_self.lane(); }
 
 #endif

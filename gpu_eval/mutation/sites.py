@@ -244,6 +244,7 @@ def _skipped_children(node: Node) -> set[int]:
         "array_declarator": ("size",),
         "preproc_if": ("condition",),
         "preproc_elif": ("condition",),
+        "preproc_ifdef": ("name",),
         "case_statement": ("value",),
     }.get(node.type, ())
     found = (node.child_by_field_name(name) for name in fields)

@@ -13,7 +13,7 @@ from suiteopt.errors import UserError
 TEMPLATE = Path(__file__).parent / "template"
 
 _FILES = {"problem.py.in": DEFINITION, "kernel.cu": "kernel.cu", "README.md.in": "README.md"}
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def new_problem(name: str, directory: Path) -> Path:
@@ -22,7 +22,7 @@ def new_problem(name: str, directory: Path) -> Path:
     Parameters
     ----------
     name : str
-        Lower-case letters, digits, ``-`` and ``_``; begins with a letter.
+        Letters, digits, ``-`` and ``_``; begins with a letter.
     directory : Path
         The corpus it shall belong to; made if there is none.
 
@@ -39,8 +39,8 @@ def new_problem(name: str, directory: Path) -> Path:
     """
     if not _NAME.fullmatch(name):
         raise UserError(
-            f"'{name}' is not a name for a problem; use lower-case letters, digits, '-' and '_', "
-            "a letter first"
+            f"'{name}' is not a name for a problem; use letters, digits, '-' and '_', a letter "
+            "first"
         )
     target = directory / name
     if target.exists() or target.is_symlink():

@@ -107,7 +107,14 @@ def _called(
     if not isinstance(outputs, Mapping) or not all(
         isinstance(tensor, torch.Tensor) for tensor in outputs.values()
     ):
-        raise definition.error(f"{what} does not return a mapping of names to tensors")
+        code = getattr(run, "__code__", None)
+        line = definition.line()
+        if code is not None and code.co_filename == str(definition.path):
+            line = code.co_firstlineno
+        raise UserError(
+            f"{definition.path}:{line}: problem {definition.problem}: {what} does not return a "
+            "mapping of names to tensors"
+        )
     return outputs
 
 

@@ -24,23 +24,38 @@ class FileRecord:
 
     Attributes
     ----------
-    count, kept : int or None
-        Configurations in all, and those that are no members; None where it did not load.
-    configurations : dict
-        Position to what was seen; members from 0, original configurations below.
-    skipped : dict
-        Position to (bytes needed, bytes allowed).
+    members : int
+        How many there should be, the last ones of the file.
+    count : int or None
+        What ``len()`` said; None where it did not load.
+    seen, left_out : dict
+        Position in the file to what was seen, and to (bytes needed, bytes allowed).
     error : str
         Why it did not load, or did not load to its end.
     generator_unchanged : bool
     """
 
+    members: int
     count: int | None = None
-    kept: int | None = None
-    configurations: dict[int, dict[str, Any]] = field(default_factory=dict)
-    skipped: dict[int, tuple[int, int]] = field(default_factory=dict)
+    seen: dict[int, dict[str, Any]] = field(default_factory=dict)
+    left_out: dict[int, tuple[int, int]] = field(default_factory=dict)
     error: str = ""
     generator_unchanged: bool = True
+
+    @property
+    def kept(self) -> int:
+        """How many configurations come before the members; 0 where nobody can tell."""
+        return 0 if self.count is None else self.count - self.members
+
+    @property
+    def configurations(self) -> dict[int, dict[str, Any]]:
+        """What was seen, members from 0 and original configurations below."""
+        return {index - self.kept: event for index, event in self.seen.items()}
+
+    @property
+    def skipped(self) -> dict[int, tuple[int, int]]:
+        """What was left out, members from 0 and original configurations below."""
+        return {index - self.kept: size for index, size in self.left_out.items()}
 
 
 def load_files(
@@ -76,7 +91,7 @@ def load_files(
     MissingExtraError
         If torch is not installed.
     """
-    records = {job.problem: FileRecord() for job in jobs}
+    records = {job.problem: FileRecord(len(job.inputs)) for job in jobs}
     waiting = list(jobs)
     while waiting:
         finished = _run(target, root, waiting, turn, max_bytes, timeout, records)
@@ -162,11 +177,11 @@ def _died(code: int, message: str) -> str:
 def _note(record: FileRecord, event: dict[str, Any]) -> None:
     kind = event["event"]
     if kind == "count":
-        record.count, record.kept = event["count"], event["kept"]
+        record.count = event["count"]
     elif kind == "configuration":
-        record.configurations[event["index"]] = event
+        record.seen[event["index"]] = event
     elif kind == "skipped":
-        record.skipped[event["index"]] = (event["bytes"], event["most"])
+        record.left_out[event["index"]] = (event["bytes"], event["most"])
     elif kind == "error":
         record.error = event["error"]
     elif kind == "end":

@@ -177,7 +177,7 @@ def _check_files(checkout: Checkout, target: Target, manifest: Manifest) -> Iter
 
 def _check_job(job: LoadJob, first: FileRecord, second: FileRecord) -> Iterator[Finding]:
     where = job.hidden_file
-    if first.error or first.count is None or first.kept is None:
+    if first.error or first.count is None:
         yield Finding.failed("load", job.problem, where, first.error or "it did not load")
     elif first.kept < 0:
         yield Finding.failed(
@@ -194,14 +194,13 @@ def _check_job(job: LoadJob, first: FileRecord, second: FileRecord) -> Iterator[
         yield Finding.failed(
             "generator", job.problem, where, "torch's global generator was changed by loading"
         )
-    kept = first.kept or 0
-    for index in range(-max(kept, 0), len(job.inputs)):
+    for index in range(-max(first.kept, 0), len(job.inputs)):
         yield from _check_configuration(job, index, first, second)
 
 
 def _check_counts(job: LoadJob, record: FileRecord) -> Iterator[Finding]:
     assert record.count is not None
-    seen = len(record.configurations) + len(record.skipped)
+    seen = len(record.seen) + len(record.left_out)
     if seen == record.count:
         yield Finding.reproduced("count", job.problem, job.hidden_file, f"{seen} configurations")
     else:

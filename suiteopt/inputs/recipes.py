@@ -85,7 +85,9 @@ def _floats(integers: "Tensor", exponent: int = 0) -> "Tensor":
 
 
 def _below(bits: "Tensor", count: int) -> "Tensor":
-    """Turn 32 random bits into an integer in [0, count), count below 2**31."""
+    """Turn 32 random bits into an integer in [0, count)."""
+    if not 0 < count < 1 << 31:
+        raise ValueError(f"a random choice is among 1 to 2**31 - 1 numbers, not {count}")
     return (bits * count) >> 32
 
 
@@ -146,14 +148,15 @@ def heavy_tail(c: _Chunk, levels: int = 10, exponent: int = 0) -> "Tensor":
     """Heavy tails: |x| is above 2**k with probability 2**-(k+1), up to k = levels (at most 16)."""
     if not 1 <= levels <= 16:
         raise ValueError(f"levels is {levels}; use 1 to 16")
+    import torch
+
     word = c.bits(0)
     # The leading zeros of a random word are its level: 0 in half of all cases, 1 in a quarter.
-    level = [levels - j.bit_length() for j in range(1 << levels)]
-    draw = word >> (32 - levels)
-    scale = _look_up([2.0 ** max(k - 1, 0) for k in level], draw)
-    lead = _look_up([float(min(k, 1) << 23) for k in level], draw)
-    mantissa = lead + _floats(c.bits(1) >> 9)
-    return mantissa * scale * _floats(_signs(word), exponent - 23)
+    powers_of_two = torch.tensor([1 << k for k in range(levels)], device=word.device)
+    level = levels - torch.bucketize(word >> (32 - levels), powers_of_two, right=True)
+    scale = _look_up([2.0 ** max(k - 1, 0) for k in range(levels + 1)], level)
+    lead = level.clamp(max=1) << 23
+    return _floats(_signs(word) * (lead + (c.bits(1) >> 9)), exponent - 23) * scale
 
 
 def octaves(c: _Chunk, low: int = -12, high: int = 12) -> "Tensor":
@@ -227,7 +230,7 @@ def rows(c: _Chunk, levels: int = 8, spread: int = 0, axes: int = 1) -> "Tensor"
 
 
 def ramp(c: _Chunk, span: int = 0) -> "Tensor":
-    """The flat index itself, about zero, scaled into [-2**span, 2**span): all values differ."""
+    """The flat index about zero, scaled into [-2**span, 2**span): up to 2**24 values differ."""
     size = c.total
     return _floats(2 * c.position + 1 - size, span - (size - 1).bit_length())
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,20 +9,21 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suiteopt.errors import UserError
-from suiteopt.matrix.oracle import Oracle, refuse_decided
-from suiteopt.matrix.rounding import round_up_12
-from suiteopt.matrix.schema import DECIDED_TOLERANCE, ImplementationClass, Kind, Role
+from suiteopt.matrix.judge import SLACK_LIMIT, dense_of, judge, tolerances_in_force
+from suiteopt.matrix.oracle import Oracle
+from suiteopt.matrix.schema import ImplementationClass, Kind, Role
 from suiteopt.matrix.store import Matrix
-from suiteopt.matrix.tables import cells_file, floor_column
-from suiteopt.matrix.verdict import CellBlock, cell_block, needed_columns
+from suiteopt.matrix.tables import cells_file
+from suiteopt.matrix.verdict import cell_block, needed_columns
 
-S = TypeVar("S", bound=np.generic)
-
-SLACK_LIMIT = 6.0
-"""Largest slack, in decades: of exceptions, non-finite mismatches, and kills at tolerance 0."""
-
-SLACK_LEAST = 1e-4
-"""Slack of a kill of which only a lower bound is known (``decided``) that is not above it."""
+__all__ = [
+    "SLACK_LIMIT",
+    "KillTable",
+    "calibrated_tolerances",
+    "calibrating_controls",
+    "kill_table",
+    "matrix_kills",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,20 +137,22 @@ def kill_table(
     )
     kinds = implementations["kind"].to_numpy(dtype=object)
     control_rows = np.flatnonzero(kinds == str(Kind.CONTROL))
-    chosen = set(calibrating_controls(matrix, problem, oracle) if controls is None else controls)
+    about = matrix.problem(problem)
+    by_default = _calibrates(implementations, bool(about["rounds"]), oracle)
+    chosen = set(ids[by_default] if controls is None else controls)
     control_ids = tuple(str(name) for name in ids[control_rows])
     if not chosen <= set(control_ids):
         raise UserError(f"{problem} has no control {min(chosen - set(control_ids))!r}")
     calibrating = np.array([name in chosen for name in control_ids], dtype=np.bool_)
-    dtype = str(matrix.problem(problem)["dtype"])
-
     shape = (len(ids), len(names))
-    tolerances = _tolerances(oracle, inputs, dtype, block, control_rows[calibrating], shape)
+    tolerances = tolerances_in_force(
+        oracle, inputs, str(about["dtype"]), block, control_rows[calibrating], shape
+    )
     valid = inputs["valid"].to_numpy(dtype=np.bool_)
-    verdict = _judge(block, oracle, tolerances, valid, names)
+    verdict = judge(block, oracle, tolerances, valid, names)
     is_row = _is_row(implementations, include_locked)
-    rejected = _dense(verdict.rejected, block, shape)[control_rows]
-    control_ran = _dense(verdict.known, block, shape)[control_rows]
+    rejected = dense_of(verdict.rejected, block, shape)[control_rows]
+    control_ran = dense_of(verdict.known, block, shape)[control_rows]
     accepts = ~rejected[calibrating].any(axis=0)
     if calibrating.any():
         accepts &= control_ran[calibrating].any(axis=0)
@@ -161,9 +163,9 @@ def kill_table(
         implementations=tuple(str(name) for name in ids[is_row]),
         kinds=tuple(Kind(kind) for kind in kinds[is_row]),
         inputs=names,
-        kills=csr_array(_dense(verdict.kills, block, shape)[is_row]),
-        ran=csr_array(_dense(verdict.known, block, shape)[is_row]),
-        slack=csr_array(_dense(verdict.slack, block, shape)[is_row]),
+        kills=csr_array(dense_of(verdict.kills, block, shape)[is_row]),
+        ran=csr_array(dense_of(verdict.known, block, shape)[is_row]),
+        slack=csr_array(dense_of(verdict.slack, block, shape)[is_row]),
         tolerances=tolerances,
         choosable=valid & candidate & accepts & np.isfinite(tolerances),
         controls=control_ids,
@@ -188,10 +190,8 @@ def calibrating_controls(matrix: Matrix, problem: str, oracle: Oracle) -> tuple[
     reference, not those that equal it to the bit, since they would say that 0 is safe.
     """
     rows = matrix.implementations_of(problem)
-    counts = (rows["kind"] == str(Kind.CONTROL)) & ~rows["blind"]
-    if matrix.problem(problem)["rounds"] and not oracle.judges_truth:
-        counts &= ~rows["identical"]
-    return tuple(str(name) for name in rows.loc[counts, "implementation"])
+    counts = _calibrates(rows, bool(matrix.problem(problem)["rounds"]), oracle)
+    return tuple(str(name) for name in rows["implementation"].to_numpy()[counts])
 
 
 def calibrated_tolerances(
@@ -210,80 +210,21 @@ def calibrated_tolerances(
     return kill_table(matrix, problem, oracle, controls=controls).tolerances
 
 
-@dataclass(frozen=True)
-class _Verdict:
-    """One entry a stored cell."""
-
-    kills: NDArray[np.bool_]
-    rejected: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    slack: NDArray[np.float32]
-
-
-def _judge(
-    block: CellBlock,
-    oracle: Oracle,
-    tolerances: NDArray[np.float64],
-    valid: NDArray[np.bool_],
-    names: tuple[str, ...],
-) -> _Verdict:
-    tolerance = tolerances[block.columns]
-    counts = valid[block.columns]
-    decided = block.decided & counts & np.isfinite(tolerance)
-    beyond = decided & (tolerance > DECIDED_TOLERANCE)
-    if beyond.any():
-        column = int(block.columns[np.flatnonzero(beyond)[0]])
-        raise refuse_decided(oracle, names[column], float(tolerances[column]))
-    low = np.where(block.measured, block.low, 0.0)
-    high = np.where(block.measured, block.high, 0.0)
-    outright = (block.fatal | block.fails_low) & counts
-    above = block.measured & counts & (low > round_up_12(tolerance))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        decades = np.log10(np.where(decided, DECIDED_TOLERANCE, low) / tolerance)
-    slack = np.where(above | decided, np.clip(decades, SLACK_LEAST, SLACK_LIMIT), 0.0)
-    return _Verdict(
-        kills=outright | above | decided,
-        rejected=counts
-        & (block.fatal | block.fails_high | decided | (block.measured & (high > tolerance))),
-        known=counts
-        & (block.fatal | block.fails_low | decided | (block.measured & np.isfinite(tolerance))),
-        slack=np.where(outright, SLACK_LIMIT, slack).astype(np.float32),
+def _calibrates(implementations: pd.DataFrame, rounds: bool, oracle: Oracle) -> NDArray[np.bool_]:
+    kind, blind, identical = (
+        implementations[name].to_numpy() for name in ("kind", "blind", "identical")
     )
-
-
-def _tolerances(
-    oracle: Oracle,
-    inputs: pd.DataFrame,
-    dtype: str,
-    block: CellBlock,
-    calibrating: NDArray[np.intp],
-    shape: tuple[int, int],
-) -> NDArray[np.float64]:
-    if oracle.safety is None:
-        return np.full(len(inputs), oracle.fixed_tolerance(dtype))
-    name = floor_column(oracle.comparator)
-    floors = inputs[name].to_numpy(dtype=np.float64) if name in inputs else np.zeros(len(inputs))
-    fails = block.fatal | block.fails_high | block.decided
-    worst = np.where(fails, np.inf, np.where(block.measured, block.high, np.nan))
-    dense = np.full(shape, np.nan)
-    dense[block.rows, block.columns] = worst
-    dense = dense[calibrating]
-    ran = ~np.isnan(dense)
-    most = np.where(ran, dense, -np.inf).max(axis=0, initial=-np.inf)
-    tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), np.nan_to_num(floors))
-    return np.where(ran.any(axis=0), tolerances, np.inf)
+    counts = (kind == str(Kind.CONTROL)) & ~blind.astype(np.bool_)
+    if rounds and not oracle.judges_truth:
+        counts &= ~identical.astype(np.bool_)
+    return np.asarray(counts, dtype=np.bool_)
 
 
 def _is_row(implementations: pd.DataFrame, include_locked: bool) -> NDArray[np.bool_]:
-    kind, valid = implementations["kind"], implementations["class"]
-    is_mutant = (kind == str(Kind.MUTANT)) & (valid == str(ImplementationClass.VALID))
+    kind = implementations["kind"].to_numpy(dtype=object)
+    valid = implementations["class"].to_numpy(dtype=object) == str(ImplementationClass.VALID)
+    is_mutant = (kind == str(Kind.MUTANT)) & valid
     if not include_locked:
-        is_mutant &= ~implementations["locked"]
-    others = kind.isin([str(Kind.NULL), str(Kind.CONTROL), str(Kind.WILD)])
-    return (is_mutant | others).to_numpy(dtype=np.bool_)
-
-
-def _dense(values: NDArray[S], block: CellBlock, shape: tuple[int, int]) -> NDArray[S]:
-    dense = np.zeros(shape, dtype=values.dtype)
-    dense[block.rows, block.columns] = values
-    return dense
+        is_mutant &= ~implementations["locked"].to_numpy(dtype=np.bool_)
+    others = np.isin(kind.astype(str), [str(Kind.NULL), str(Kind.CONTROL), str(Kind.WILD)])
+    return np.asarray(is_mutant | others, dtype=np.bool_)

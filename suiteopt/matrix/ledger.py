@@ -44,7 +44,7 @@ def record_opening(matrix: Matrix, suite_hash: str, result: Mapping[str, Any]) -
         "result": dict(result),
     }
     header["ledger"] = [*(header.get("ledger") or []), entry]
-    write_atomic(path, dumps(header).encode())
+    write_atomic(path, (dumps(header, indent=2) + "\n").encode())
 
 
 def _commit() -> str:

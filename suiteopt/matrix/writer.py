@@ -1,6 +1,5 @@
 """Write a matrix, file by file, so that a crash at any moment leaves it readable."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -218,15 +217,6 @@ class MatrixWriter:
         }
         write_atomic(self.path / HEADER, (dumps(header, indent=2) + "\n").encode())
         self._complete_on_disk = complete
-
-
-def append_ledger(path: str | Path, entry: Mapping[str, Any]) -> None:
-    """Add an opening of the locked rules to a matrix's ledger; the rest stays as it is."""
-    directory = Path(path)
-    read_header(directory)
-    header = json.loads((directory / HEADER).read_text(encoding="utf-8"))
-    header["ledger"] = [*header.get("ledger", []), dict(entry)]
-    write_atomic(directory / HEADER, (dumps(header, indent=2) + "\n").encode())
 
 
 def _check_unique(frame: pd.DataFrame, column: str) -> None:

@@ -14,8 +14,8 @@ from scipy.sparse import csc_array, csr_array
 
 from suiteopt.selection.result import Proof
 
-DOMINANCE_COLUMNS = 6000
-"""Columns up to which all pairs are compared for dominance."""
+DOMINANCE_WORK = 50_000_000
+"""Multiply-adds up to which all pairs of columns are compared for dominance."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _minimal_rows(core: csr_array) -> NDArray[np.intp]:
 
 def _undominated_columns(core: csr_array, price: NDArray[np.int64]) -> NDArray[np.intp]:
     """Columns that no other covers at no higher cost; of equal ones the first."""
-    if core.shape[1] > DOMINANCE_COLUMNS:
+    if np.sum(np.diff(core.indptr).astype(np.float64) ** 2) > DOMINANCE_WORK:
         return np.flatnonzero(np.diff(csc_array(core).indptr) > 0)
     sizes = np.diff(csc_array(core).indptr)
     shared = csc_array(core.T @ core)

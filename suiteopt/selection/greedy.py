@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,37 +55,53 @@ def improve(instance: Instance, columns: Sequence[int], budget: int) -> tuple[in
     kills = instance.kills_exact()
     current = tuple(sorted(columns))
     value = score(instance, current)
-    settled = False
-    while not settled:
-        settled = True
+    while True:
+        before = current
         if len(current) < budget:
-            step = better((value, current), _best_addition(instance, kills, current))
-            if step[1] != current:
-                (value, current), settled = step, False
-                continue
+            value, current = better((value, current), _best_addition(instance, kills, current))
+        state, of = _State.of(instance, kills, current), current
         for leaver in current:
-            step = better((value, current), _exchange(instance, kills, current, leaver, value))
-            if step[1] != current:
-                (value, current), settled = step, False
-                break
-    return current
+            if current != of:
+                state, of = _State.of(instance, kills, current), current
+            if leaver in current and _may_leave(instance, kills, current, leaver, state):
+                base = tuple(column for column in current if column != leaver)
+                shrunk = (score(instance, base), base)
+                step = better(shrunk, _best_addition(instance, kills, base))
+                value, current = better((value, current), step)
+        if current == before:
+            return current
 
 
-def _exchange(
+@dataclass(frozen=True, eq=False)
+class _State:
+    """How often each mutant is killed by a suite, and what each column would add to it."""
+
+    counts: NDArray[np.int64]
+    gains: NDArray[np.floating[Any]]
+
+    @classmethod
+    def of(
+        cls, instance: Instance, kills: NDArray[np.floating[Any]], columns: tuple[int, ...]
+    ) -> "_State":
+        counts = _counts(instance, columns)
+        return cls(counts, _weights(instance, counts == 0, kills) @ kills)
+
+
+def _may_leave(
     instance: Instance,
     kills: NDArray[np.floating[Any]],
     current: tuple[int, ...],
     leaver: int,
-    value: Score,
-) -> tuple[Score, tuple[int, ...]]:
-    """Best suite without ``leaver``: as it is, or with another column in its place."""
-    base = tuple(column for column in current if column != leaver)
-    shrunk = (score(instance, base), base)
-    counts = _counts(instance, base)
-    gains = _weights(instance, counts == 0, kills) @ kills
-    if shrunk[0].detected + gains.max() < value.detected:
-        return shrunk
-    return better(shrunk, _best_addition(instance, kills, base))
+    state: _State,
+) -> bool:
+    """Whether some other column makes up for what only ``leaver`` kills: cheap and exact."""
+    solo = np.flatnonzero((state.counts == 1) & instance.kills[:, leaver])
+    if not len(solo):
+        return True
+    loss = float(instance.weights[solo].sum())
+    regained = state.gains + instance.weights[solo].astype(kills.dtype) @ kills[solo]
+    regained[list(current)] = 0
+    return bool(regained.max() >= loss)
 
 
 def _best_addition(

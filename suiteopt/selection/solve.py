@@ -25,7 +25,7 @@ BACKENDS = {"mathopt": ("highs", "scip"), "pulp": ("highs", "cbc")}
 AUTO_WORK = 2e9
 """Multiply-adds up to which `auto` enumerates: about a second on one core."""
 
-AUTO_NONZEROS = 300_000
+AUTO_NONZEROS = 100_000
 """Kills up to which `auto` asks CP-SAT; above, only the linear relaxation is worth its time."""
 
 Certifier = Callable[[Instance, int, tuple[int, ...], Limits], Certificate]

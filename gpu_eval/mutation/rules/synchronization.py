@@ -10,22 +10,16 @@ from gpu_eval.mutation.kinds import Space
 from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.rules.loops import for_loops
 from gpu_eval.mutation.rules.patterns import (
-    ATOMICS,
-    bare,
-    binaries,
     calls,
     is_call_statement,
-    number,
-    sides,
     statement_of,
     statements,
 )
-from gpu_eval.mutation.rules.writes import is_written
 from gpu_eval.mutation.sites import Edit, SourceContext
-from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 BARRIER = "__syncthreads"
+_JUMPS = ("return_statement", "break_statement", "continue_statement")
 
 
 def barriers(source: SourceContext, name: str = BARRIER) -> Iterator[Node]:
@@ -34,18 +28,6 @@ def barriers(source: SourceContext, name: str = BARRIER) -> Iterator[Node]:
         statement = statement_of(source, call)
         if statement is not None:
             yield statement
-
-
-def neighbours(source: SourceContext, statement: Node) -> tuple[Node | None, Node | None]:
-    """Return the statements before and after one in its block."""
-    block = source.parent(statement)
-    if block is None or block.type != "compound_statement":
-        return None, None
-    around = statements(block)
-    position = next(i for i, other in enumerate(around) if other.id == statement.id)
-    before = around[position - 1] if position > 0 else None
-    after = around[position + 1] if position + 1 < len(around) else None
-    return before, after
 
 
 class BarrierRemoved(Rule):
@@ -78,10 +60,11 @@ class BarrierEarly(Rule):
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for statement in barriers(source):
-            before, _ = neighbours(source, statement)
-            if before is not None and _may_move_over(before):
-                text = f"{source.text(statement)} {source.text(before)}"
-                yield Edit(before.start_byte, statement.end_byte, text)
+            passed = _passed(source, statement, -1)
+            if passed is not None:
+                before = source.file.text(passed.start_byte, statement.start_byte).rstrip()
+                text = f"{source.text(statement)} {before}"
+                yield Edit(passed.start_byte, statement.end_byte, text)
 
 
 class BarrierLate(Rule):
@@ -92,15 +75,35 @@ class BarrierLate(Rule):
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         for statement in barriers(source):
-            _, after = neighbours(source, statement)
-            if after is not None and _may_move_over(after):
-                text = f"{source.text(after)} {source.text(statement)}"
-                yield Edit(statement.start_byte, after.end_byte, text)
+            passed = _passed(source, statement, 1)
+            if passed is not None:
+                after = source.file.text(statement.end_byte, passed.end_byte).lstrip()
+                text = f"{after} {source.text(statement)}"
+                yield Edit(statement.start_byte, passed.end_byte, text)
 
 
-def _may_move_over(statement: Node) -> bool:
-    jumps = ("return_statement", "break_statement", "continue_statement")
-    return statement.type not in jumps and not is_call_statement(statement, BARRIER)
+def _passed(source: SourceContext, statement: Node, direction: int) -> Node | None:
+    """Return the nearest statement, before or after a barrier, that uses shared memory.
+
+    Between it and the barrier there is none that jumps or synchronizes itself.
+    """
+    block = source.parent(statement)
+    if block is None or block.type != "compound_statement":
+        return None
+    around = statements(block)
+    position = next(i for i, other in enumerate(around) if other.id == statement.id)
+    beyond = around[:position][::-1] if direction < 0 else around[position + 1 :]
+    for other in beyond:
+        if other.type in _JUMPS or is_call_statement(other, BARRIER):
+            return None
+        if _uses_shared(source, other):
+            return other
+    return None
+
+
+def _uses_shared(source: SourceContext, statement: Node) -> bool:
+    names = (n for n in source.nodes("identifier") if source.inside(n, statement))
+    return any(source.space(name) is Space.SHARED for name in names)
 
 
 class BarrierDivergent(Rule):
@@ -151,102 +154,3 @@ class FenceRemoved(Rule):
         for name in ("__threadfence", "__threadfence_block"):
             for statement in barriers(source, name):
                 yield source.edit(statement, ";")
-
-
-class AtomicToPlain(Rule):
-    """Updates memory without an atomic: ``atomicAdd(p, v)`` becomes ``(*(p) += v)``."""
-
-    name = "atomic-to-plain"
-    family = Family.SYNCHRONIZATION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for call in calls(source, *ATOMICS):
-            place, value = (source.text(a) for a in arguments(call)[:2])
-            target = f"*({place})"
-            plain = {
-                "atomicAdd": f"({target} += {value})",
-                "atomicSub": f"({target} -= {value})",
-                "atomicMax": f"({target} = max({target}, {value}))",
-                "atomicMin": f"({target} = min({target}, {value}))",
-            }
-            yield source.edit(call, plain[call_name(call)])
-
-
-class ShuffleMaskHalved(Rule):
-    """Names half the warp in the mask of a shuffle."""
-
-    name = "shuffle-mask-halved"
-    family = Family.SYNCHRONIZATION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for call in source.nodes("call_expression"):
-            if call_name(call).startswith("__shfl_") and len(arguments(call)) >= 3:
-                yield source.swap(call, {arguments(call)[0]: "0x0000ffffu"})
-
-
-class ShuffleDropped(Rule):
-    """Takes a thread's own value for the exchanged one."""
-
-    name = "shuffle-dropped"
-    family = Family.SYNCHRONIZATION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for call in source.nodes("call_expression"):
-            if call_name(call).startswith("__shfl_") and len(arguments(call)) >= 3:
-                yield source.edit(call, source.wrapped(arguments(call)[1]))
-
-
-class BroadcastReplacedByLocal(Rule):
-    """Uses a thread's own value where the shared result of one thread is meant."""
-
-    name = "broadcast-replaced-by-local"
-    family = Family.SYNCHRONIZATION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        published = {source.text(t): value for t, value in self._published(source)}
-        for node in source.nodes("subscript_expression", "identifier"):
-            value = published.get(source.text(node))
-            if value is None or is_written(source, node):
-                continue
-            if node.start_byte > value.end_byte and source.text(value) in source.visible(node):
-                yield source.edit(node, source.text(value))
-
-    def _published(self, source: SourceContext) -> Iterator[tuple[Node, Node]]:
-        """Yield shared places that one thread writes a local value to, with that value."""
-        for node in source.nodes("assignment_expression"):
-            target, value = sides(node)
-            if operator(node) != "=" or bare(value).type != "identifier":
-                continue
-            if source.space(target) is Space.SHARED and _by_one_thread(source, node):
-                yield target, bare(value)
-
-
-def _by_one_thread(source: SourceContext, node: Node) -> bool:
-    for above in source.ancestors(node):
-        if above.type == "if_statement":
-            condition = above.child_by_field_name("condition")
-            value = condition.child_by_field_name("value") if condition is not None else None
-            if value is not None and operator(value) == "==":
-                return number(source, sides(value)[1]) == 0
-    return False
-
-
-class BufferNotToggled(Rule):
-    """Reads and writes one half of a double buffer: ``b ^= 1`` becomes ``b ^= 0``."""
-
-    name = "buffer-not-toggled"
-    family = Family.SYNCHRONIZATION
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for node in source.nodes("assignment_expression"):
-            right = sides(node)[1]
-            if operator(node) == "^=" and number(source, right) == 1:
-                yield source.swap(node, {right: "0"})
-        for node in binaries(source, "^"):
-            left, right = sides(node)
-            if number(source, right) == 1 and source.is_integer(left):
-                yield source.edit(node, source.text(left))
-        for node in binaries(source, "-"):
-            left, right = sides(node)
-            if number(source, left) == 1 and source.is_integer(node):
-                yield source.edit(node, source.text(right))

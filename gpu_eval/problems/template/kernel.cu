@@ -1,17 +1,21 @@
-// The sum of squares of each row, one block a row: a strided loop, then a tree in shared memory.
+// Each row over its root mean square, one block a row: a strided loop, then a tree in shared memory.
 
 #include "tree_reduce.cuh"
 
-__global__ void row_squares(const float* __restrict__ x, float* __restrict__ y, int cols) {
+__global__ void rms_norm(const float* __restrict__ x, float* __restrict__ y, int cols, float eps) {
     extern __shared__ float scratch[];
 
-    const float* row = x + static_cast<long long>(blockIdx.x) * cols;
+    const float* row_in = x + static_cast<long long>(blockIdx.x) * cols;
+    float* row_out = y + static_cast<long long>(blockIdx.x) * cols;
+
     float sum = 0.0f;
     for (int i = threadIdx.x; i < cols; i += blockDim.x) {
-        sum += row[i] * row[i];
+        sum += row_in[i] * row_in[i];
     }
     sum = tree_sum(sum, scratch);
-    if (threadIdx.x == 0) {
-        y[blockIdx.x] = sum;
+
+    const float scale = rsqrtf(sum / cols + eps);
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) {
+        row_out[i] = row_in[i] * scale;
     }
 }

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 
 Say = Callable[..., None]
 
+NEGLIGIBLE = 256
+"""Inputs this many times below the limit are run without working out the output's size."""
+
 INIT_SEED = 42
 """Under which the harness draws a model's arguments and weights."""
 
@@ -52,32 +55,33 @@ def check_file(root: str, job: dict[str, Any], max_bytes: int, turn: int, say: S
     import torch
 
     problem = job["problem"]
-    # The harness is not called until its file is loaded: so is the problem's own layout, below.
     configurations = load_hidden_inputs(os.path.join(root, job["hidden_file"]))
-    kept = len(configurations) - job["members"]
-    say(event="count", problem=problem, count=len(configurations), kept=kept)
-
     context = execute(os.path.join(root, job["problem_file"]), {})
     state = torch.get_rng_state()
     layout = [describe(value) for value in on_meta(context["get_inputs"])]
     torch.set_rng_state(state)
-    input_bytes = sum(item["bytes"] for item in layout)
+    size = sum(item["bytes"] for item in layout)
+    budget = Budget(size, output_bytes(context, size, max_bytes), max_bytes)
+    # A harness asks for the length before it iterates when it is verbose, and after when it is not.
+    first = turn == 1 or budget.is_near
+    if first:
+        say(event="count", problem=problem, count=len(configurations))
     model = None
-    budget = Budget(input_bytes, meta_output_bytes(context), max_bytes)
-    for index, inputs in taken(configurations, kept, budget, say, problem):
-        found = [describe(value) for value in inputs]
+    for index, inputs in taken(configurations, job["members"], budget, say, problem):
         event: dict[str, Any] = {
             "event": "configuration",
             "problem": problem,
-            "index": index - kept,  # below 0: one of the original ones
+            "index": index,
             "hashes": [content_hash(value) for value in inputs],
-            "layout": difference(found, layout),
+            "layout": difference([describe(value) for value in inputs], layout),
         }
         if turn == 0:
             if model is None:
                 model = build_model(context)
             event["reference"] = run_reference(model, inputs)
         say(**event)
+    if not first:
+        say(event="count", problem=problem, count=len(configurations))
 
 
 def load_hidden_inputs(path: str) -> Any:
@@ -103,9 +107,14 @@ class Budget(NamedTuple):
     outputs: int
     most: int
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the limit is near enough for sizes to be looked at."""
+        return self.inputs * NEGLIGIBLE > self.most
+
 
 def taken(
-    configurations: Any, kept: int, budget: Budget, say: Say, problem: str
+    configurations: Any, members: int, budget: Budget, say: Say, problem: str
 ) -> Iterator[tuple[int, Any]]:
     """Yield position and configuration, as far as the bytes allow; say which are skipped.
 
@@ -114,9 +123,13 @@ def taken(
 
     def skip(indices: range, size: int) -> None:
         for index in indices:
-            say(event="skipped", problem=problem, index=index - kept, bytes=size, most=budget.most)
+            say(event="skipped", problem=problem, index=index, bytes=size, most=budget.most)
 
+    if not budget.is_near:
+        yield from enumerate(configurations)
+        return
     count = len(configurations)
+    kept = count - members
     one = budget.inputs + budget.outputs
     all_kept = max(kept, 0) * budget.inputs + budget.outputs
     if one > budget.most:
@@ -140,10 +153,16 @@ def on_meta(function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return list(function(*arguments))
 
 
-def meta_output_bytes(context: dict[str, Any]) -> int:
-    """Return the bytes of the reference's outputs, 0 where it cannot be told without running."""
+def output_bytes(context: dict[str, Any], input_bytes: int, max_bytes: int) -> int:
+    """Return the bytes of the reference's outputs, 0 where they are not needed or cannot be told.
+
+    They are not needed where the inputs are far from the limit, or above it already; working
+    them out costs seconds, because torch's shape rules for modules are slow to import.
+    """
     import torch
 
+    if input_bytes > max_bytes or input_bytes * NEGLIGIBLE <= max_bytes:
+        return 0
     try:
         with torch.device("meta"), torch.no_grad():
             model = context["Model"](*context.get("get_init_inputs", list)())

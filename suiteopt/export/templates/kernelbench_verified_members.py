@@ -93,18 +93,20 @@ class HiddenInputs(Sequence[list[Any]]):
         self._get_inputs = namespace["get_inputs"]
         self._layout = _without_values(self._get_inputs)
         self._positions = self._match()
-        self._kept = len(_without_values(self._original_inputs)) if original else 0
+        # Counted when they are drawn, or when somebody asks: torch's shape rules import slowly.
+        self._kept: int | None = None if original else 0
 
     def __len__(self) -> int:
-        return self._kept + len(self._members)
+        return self._count_originals() + len(self._members)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             raise TypeError("members are made one at a time: take one index, or iterate")
         position = range(len(self))[index]
-        if position < self._kept:
-            return list(self._originals())[position]
-        return self._member(position - self._kept)
+        kept = self._count_originals()
+        return (
+            list(self._originals())[position] if position < kept else self._member(position - kept)
+        )
 
     def __iter__(self) -> Iterator[list[Any]]:
         yield from self._originals()
@@ -131,6 +133,11 @@ class HiddenInputs(Sequence[list[Any]]):
                 )
         return dict(zip(self._tensors, places, strict=True))
 
+    def _count_originals(self) -> int:
+        if self._kept is None:
+            self._kept = len(_without_values(self._original_inputs))
+        return self._kept
+
     def _original_inputs(self) -> list[Any]:
         import torch
 
@@ -147,6 +154,7 @@ class HiddenInputs(Sequence[list[Any]]):
                 configurations = self._original_inputs()
         except Exception as error:
             raise self._failure("the original configurations", error) from error
+        self._kept = len(configurations)
         while configurations:  # all were drawn at once, as published; none is held longer
             yield configurations.pop(0)
 

@@ -1,37 +1,52 @@
 """A campaign that is killed, starved or damaged ends in the same cells."""
 
-import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gpu_eval.campaign import processes
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.lock import locked
 from gpu_eval.campaign.progress import Silent
 from gpu_eval.campaign.run import resume, start
 from suiteopt.errors import UserError
-from tests.gpu_eval.campaign import tiny
+from tests.gpu_eval.campaign import drive, tiny
 from tests.gpu_eval.campaign.conftest import Baseline
 from tests.gpu_eval.campaign.fake import FakeDevice
 
-ROOT = Path(__file__).parents[3]
 
+class Driven:
+    """A process that runs or resumes a campaign, forked where torch is imported already."""
 
-def drive(command: str, corpus: Path, root: Path, **options: Any) -> "subprocess.Popen[str]":
-    arguments = [command, str(corpus), str(root), json.dumps(options)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.gpu_eval.campaign.drive", *arguments],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    def __init__(self, command: str, corpus: Path, root: Path, **options: Any) -> None:
+        processes.warm_up()
+        context = multiprocessing.get_context("forkserver")
+        self.said = root.parent / "said.txt"
+        arguments = (command, corpus, root, options, self.said)
+        self._process = context.Process(target=drive.main, args=arguments)
+        self._process.start()
+
+    @property
+    def running(self) -> bool:
+        return self._process.is_alive()
+
+    def send(self, number: signal.Signals) -> None:
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    def end(self) -> int | None:
+        self._process.join(60)
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self.send(signal.SIGKILL)
+        assert self.end() == -signal.SIGKILL
 
 
 def shards_done(root: Path) -> int:
@@ -41,9 +56,9 @@ def shards_done(root: Path) -> int:
         return 0
 
 
-def wait_for_shards(process: "subprocess.Popen[str]", root: Path, number: int) -> None:
+def wait_for_shards(process: Driven, root: Path, number: int) -> None:
     end = time.monotonic() + 60
-    while shards_done(root) < number and process.poll() is None and time.monotonic() < end:
+    while shards_done(root) < number and process.running and time.monotonic() < end:
         time.sleep(0.01)
 
 
@@ -51,10 +66,9 @@ def wait_for_shards(process: "subprocess.Popen[str]", root: Path, number: int) -
 def interrupted(baseline: Baseline, tmp_path: Path) -> Path:
     """A campaign that was killed in the middle."""
     root = tmp_path / "matrix"
-    process = drive("start", baseline.corpus, root, pause=0.002)
+    process = Driven("start", baseline.corpus, root, pause=0.002)
     wait_for_shards(process, root, 6)
     process.kill()
-    process.communicate()
     assert not Layout(root).header.exists()
     assert shards_done(root) >= 6
     return root
@@ -65,11 +79,10 @@ def test_killed_at_random_moments(baseline: Baseline, tmp_path: Path) -> None:
     draw = random.Random(20261129)
     command = "start"
     for kill in range(3):
-        process = drive(command, baseline.corpus, root, pause=0.001)
+        process = Driven(command, baseline.corpus, root, pause=0.001)
         wait_for_shards(process, root, 3 + 5 * kill)
         time.sleep(draw.uniform(0.0, 0.2))
         process.kill()
-        process.communicate()
         command = "resume"
     assert not Layout(root).header.exists()
     resume(root, FakeDevice(), Silent())
@@ -81,16 +94,16 @@ def test_killed_at_random_moments(baseline: Baseline, tmp_path: Path) -> None:
 
 def test_interrupt_says_how_to_go_on(baseline: Baseline, tmp_path: Path) -> None:
     root = tmp_path / "matrix"
-    process = drive("start", baseline.corpus, root, pause=0.002)
-    wait_for_shards(process, root, 4)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert said == f"error: interrupted; nothing is lost, go on with 'gpu-eval resume {root}'\n"
-    # Damaged shards are found by their hashes and made again, lost ones too.
-    shards = sorted(Layout(root).shards.glob("block-*.npy")) or sorted(
-        Layout(root).shards.glob("base-*.npy")
+    process = Driven("start", baseline.corpus, root, pause=0.002)
+    wait_for_shards(process, root, 9)
+    process.send(signal.SIGINT)
+    assert process.end() == 2
+    assert (
+        process.said.read_text()
+        == f"error: interrupted; nothing is lost, go on with 'gpu-eval resume {root}'\n"
     )
+    # Damaged shards are found by their hashes and made again, lost ones too.
+    shards = sorted(Layout(root).shards.glob("*.npy"))
     data = bytearray(shards[0].read_bytes())
     data[-5] ^= 1
     shards[0].write_bytes(data)
@@ -103,9 +116,9 @@ def test_interrupt_says_how_to_go_on(baseline: Baseline, tmp_path: Path) -> None
 
 def test_full_disk(baseline: Baseline, tmp_path: Path) -> None:
     root = tmp_path / "matrix"
-    process = drive("start", baseline.corpus, root, file_limit=60_000)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 2
+    process = Driven("start", baseline.corpus, root, file_limit=60_000)
+    assert process.end() == 2
+    said = process.said.read_text()
     assert said.count("\n") == 1
     assert "is full" in said
     assert f"go on with 'gpu-eval resume {root}'" in said

@@ -170,7 +170,7 @@ def test_inputs_that_the_reference_cannot_do_are_listed(corpus: Corpus, tmp_path
             raise RuntimeError("too small")
         return problem.reference(tensors)
 
-    pool = candidate_pool(problem, PROFILES["demo"])
+    pool = candidate_pool(problem, PROFILES["demo"])[:5]  # with the own draw times 0.01
     picky = replace(problem, reference=reference)
     report = check_inputs(picky, TorchDevice(right), pool, tmp_path)
     assert report.passed

@@ -21,7 +21,7 @@ def test_a_new_problem_loads_and_is_valid(tmp_path: Path) -> None:
         assert "@" not in path.read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["", "Row", "1st", "a/b", "../a", "a b", "a" * 65])
+@pytest.mark.parametrize("name", ["", "1st", "-a", "ä", "a/b", "../a", "a b", "a" * 65])
 def test_bad_names(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="is not a name for a problem"):
         new_problem(name, tmp_path)

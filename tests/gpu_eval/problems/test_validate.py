@@ -38,22 +38,22 @@ def line_of(problem: Problem, text: str, file: str = "problem.py") -> int:
 
 DEFINITION_EDITS = [
     # names
-    ('TensorSpec("y", ("rows",))', 'TensorSpec("x", ("rows",))', 'TensorSpec("x", ("rows",))',
-     "tensor 'x' is defined 2 times"),
+    ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("x", ("rows", "cols", "1"))',
+     'TensorSpec("x", ("rows", "cols", "1"))', "tensor 'x' is defined 2 times"),
     ('Dimension("cols", 1000', 'Dimension("rows", 1000', 'Dimension("rows", 1000',
      "dimension, derived size or scalar 'rows' is defined 2 times"),
     ('Control("eager", "eager"', 'Control("serial", "eager"', '"serial", "eager"',
      "substrate or control 'serial' is defined 2 times"),
-    ('TensorSpec("y", ("rows",))', 'TensorSpec("the y", ("rows",))', '"the y"',
+    ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("the y", ("rows",))', '"the y"',
      "'the y' is not an identifier"),
     ("substrates=(KERNEL,)", "substrates=()", "user/mine", "has no substrate"),
     # sizes and expressions
     ("tile=128", "tile=0", '"cols", 1000', "dimension 'cols' has size 1000, minimum 1, tile 0"),
     ('reduction_length="cols"', 'reduction_length="columns"', '"columns"',
      "expression 'columns': unknown name 'columns'; known: cols, rows"),
-    ('TensorSpec("y", ("rows",))', 'TensorSpec("y", ("rows ** 2",))', '"rows ** 2"',
+    ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("y", ("rows ** 2",))', '"rows ** 2"',
      "expression 'rows ** 2': 'rows ** 2' is not allowed"),
-    ('TensorSpec("y", ("rows",))', 'TensorSpec("y", ("rows - 4096",))', '"rows - 4096"',
+    ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("y", ("rows - 4096",))', '"rows - 4096"',
      "tensor 'y' has the shape (0,)"),
     # launch expressions outside the whitelist
     ('grid=("rows", "1", "1")', 'grid=("__import__(\'os\')", "1", "1")', "__import__",
@@ -65,24 +65,28 @@ DEFINITION_EDITS = [
     ('grid=("rows", "1", "1")', 'grid=("rows // (cols - cols)", "1", "1")', '"rows // (cols',
      "division by zero"),
     # launch limits
-    ('block=("128", "1", "1")', 'block=("2048", "1", "1")', '"row_squares"',
-     "'row_squares' has a block of (2048, 1, 1) threads"),
-    ('grid=("rows", "1", "1")', 'grid=("1", "rows * 100", "1")', '"row_squares"',
-     "'row_squares' has a grid of (1, 409600, 1) blocks"),
-    ('grid=("rows", "1", "1")', 'grid=("rows // 4096", "1", "1")', '"row_squares"',
-     "'row_squares' has a grid of (0, 1, 1) blocks"),
-    ('shared="4 * 128"', 'shared="4 * 128 * 1024"', '"row_squares"',
-     "'row_squares' asks for 524288 bytes of dynamic shared memory"),
-    ('int32("cols")', 'int32("cols * rows * 4096")', '"row_squares"', "use int64"),
+    ('block=("128", "1", "1")', 'block=("2048", "1", "1")', '"rms_norm"',
+     "'rms_norm' has a block of (2048, 1, 1) threads"),
+    ('grid=("rows", "1", "1")', 'grid=("1", "rows * 100", "1")', '"rms_norm"',
+     "'rms_norm' has a grid of (1, 409600, 1) blocks"),
+    ('grid=("rows", "1", "1")', 'grid=("rows // 4096", "1", "1")', '"rms_norm"',
+     "'rms_norm' has a grid of (0, 1, 1) blocks"),
+    ('shared="4 * 128"', 'shared="4 * 128 * 1024"', '"rms_norm"',
+     "'rms_norm' asks for 524288 bytes of dynamic shared memory"),
+    ('int32("cols")', 'int32("cols * rows * 4096")', '"rms_norm"', "use int64"),
     # kernels and arguments
-    ('kernel="row_squares"', 'kernel="row_cubes"', '"row_cubes"',
+    ('kernel="rms_norm"', 'kernel="row_cubes"', '"row_cubes"',
      "substrate 'tree' launches 'row_cubes', which kernel.cu and its headers do not define "
-     "(found: row_squares)"),
-    ('arguments=(pointer("x"), pointer("y"), int32("cols"))', 'arguments=(pointer("x"),)',
-     '"row_squares"', "'row_squares' is launched with 1 arguments and takes 3"),
+     "(found: rms_norm)"),
+    ('pointer("y"), int32("cols"), float32("eps")', 'pointer("y"), float32("eps")',
+     '"rms_norm"', "'rms_norm' is launched with 3 arguments and takes 4"),
+    ('float32("eps")', 'float32("epsilon")', '"epsilon"',
+     "'epsilon' is neither a number nor a named scalar"),
+    ('float32("eps")', 'float32("1 / cols / 2")', '"1 / cols / 2"', "at most one division"),
+    ('float32("eps")', 'float32("eps * 2")', '"eps * 2"', "neither a number nor a named scalar"),
     ('pointer("y"), int32("cols")', 'int32("cols"), pointer("y")', '"cols"',
-     "argument 2 of 'row_squares' is a int32 ('cols'), but the kernel takes"),
-    ('int32("cols")', 'int64("cols")', '"cols"', "argument 3 of 'row_squares' is a int64"),
+     "argument 2 of 'rms_norm' is a int32 ('cols'), but the kernel takes"),
+    ('int32("cols")', 'int64("cols")', '"cols"', "argument 3 of 'rms_norm' is a int64"),
     ('pointer("x"), pointer("y")', 'pointer("z"), pointer("y")', '"z"',
      "pointer 'z' names no tensor and no workspace; known: x, y"),
     ('pointer("x"), pointer("y")', 'pointer("x"), pointer("x")', '"tree"',
@@ -93,20 +97,21 @@ DEFINITION_EDITS = [
     ('headers=("tree_reduce.cuh",)', 'headers=("tree_deduce.cuh",)', '"tree_deduce.cuh"',
      "no source file 'tree_deduce.cuh'"),
     # shapes that do not fit
-    ('TensorSpec("y", ("rows",))', 'TensorSpec("y", ("rows", "1"))', 'TensorSpec("y"',
-     "the reference gives the outputs {'y': (1,)} at rows = 1, cols = 104; "
+    ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("y", ("rows", "1"))', 'TensorSpec("y"',
+     "the reference gives the outputs {'y': (1, 104)} at rows = 1, cols = 104; "
      "declared: {'y': (1, 1)}"),
-    ('{"y": tensors["x"].square().sum(dim=1)}', '{"z": tensors["x"].square().sum(dim=1)}',
-     '"y", ("rows",)', "the reference gives the outputs {'z': (1,)}"),
-    ("square().sum(dim=1)", "square().sum(dim=2)", "square().sum(dim=2)",
+    ('{"y": x / torch.sqrt', '{"z": x / torch.sqrt',
+     'TensorSpec("y"', "the reference gives the outputs {'z': (1, 104)}"),
+    ("square().mean(dim=1", "square().mean(dim=2", "square().mean(dim=2",
      "the reference fails with IndexError"),
-    ("square().sum(dim=1)", "square().sum(dim=1).float()", 'TensorSpec("y"',
+    ('return {"y": x / torch.sqrt(x.square().mean(dim=1, keepdim=True) + EPS)}',
+     'return {"y": x.float()}', 'TensorSpec("y"',
      "the reference in fp64 gives 'y' as torch.float32 on inputs of torch.float64"),
-    ('return {"y": order(terms_of_rows(x * x), x.shape[1])}',
-     'return {"y": order(terms_of_rows(x * x), x.shape[1])[:, None]}', 'TensorSpec("y"',
+    ('return {"y": x * torch.rsqrt(mean + EPS)[:, None]}',
+     'return {"y": x * torch.rsqrt(mean + EPS)[:, None, None]}', 'TensorSpec("y"',
      "control 'serial' gives the outputs"),
-    ('return {"y": tensors["x"].square().sum(dim=1)}', 'return tensors["x"].square().sum(dim=1)',
-     "PROBLEM =", "the reference does not return a mapping of names to tensors"),
+    ('return {"y": x / torch.sqrt(x.square().mean(dim=1, keepdim=True) + EPS)}', "return x",
+     "def reference", "the reference does not return a mapping of names to tensors"),
     # controls
     ("*ordered_controls(in_order),", "", "PROBLEM =",
      "has 0 kinds of controls that neither are blind nor equal the reference (none); "
@@ -128,7 +133,7 @@ DEFINITION_EDITS = [
 def test_wrong_definitions_are_refused(
     edited: Edit, before: str, after: str, where: str, reason: str
 ) -> None:
-    imports = ("import Launch, LaunchPlan, int32, pointer", "import *  # noqa")
+    imports = ("import Launch, LaunchPlan, float32, int32, pointer", "import *  # noqa")
     problem = edited((before, after), imports)
     file, line, said = refusal(problem)
     assert file == "problem.py"
@@ -138,15 +143,15 @@ def test_wrong_definitions_are_refused(
 
 
 KERNEL_EDITS = [
-    ("sum += row[i] * row[i];", "sum += row[i] * ;", 11, "the CUDA grammar cannot read"),
-    ("if (threadIdx.x == 0) {", "if (threadIdx.x == 0 {", 14, "the CUDA grammar cannot read"),
+    ("sum += row_in[i] * row_in[i];", "sum += row_in[i] * ;", 13, "the CUDA grammar cannot read"),
+    ("* scale;", "* scale", 19, "the CUDA grammar cannot read"),
     ('#include "tree_reduce.cuh"', '#include "tree_reduce.cuh"\n#include "welford.cuh"', 4,
      "includes \"welford.cuh\", which is not among the headers of substrate 'tree'"),
-    ("__global__ void row_squares", "template <int N>\n__global__ void row_squares", 6,
-     "kernel 'row_squares' is a template"),
-    ("y[blockIdx.x] = sum;\n    }\n}", "y[blockIdx.x] = sum;\n    }\n}\n"
-     "__global__ void row_squares(float* y) { y[0] = 0.0f; }", 18,
-     "kernel 'row_squares' is defined twice"),
+    ("__global__ void rms_norm", "template <int N>\n__global__ void rms_norm", 6,
+     "kernel 'rms_norm' is a template"),
+    ("* scale;\n    }\n}", "* scale;\n    }\n}\n"
+     "__global__ void rms_norm(float* y) { y[0] = 0.0f; }", 22,
+     "kernel 'rms_norm' is defined twice"),
 ]  # fmt: skip
 
 
@@ -212,9 +217,11 @@ def test_parameters_must_be_initialised_as_declared(corpus: Corpus) -> None:
 
 def test_shapes_that_fit_only_when_small_are_refused(edited: Edit) -> None:
     # At the smallest congruent shape there is one row; at the contract's there are 4096.
-    problem = edited(('TensorSpec("y", ("rows",))', 'TensorSpec("y", ("min(rows, 2)",))'))
+    problem = edited(
+        ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("y", ("min(rows, 2)", "cols"))')
+    )
     _, _, said = refusal(problem)
-    assert "{'y': (4096,)} at rows = 4096, cols = 1000; declared: {'y': (2,)}" in said
+    assert "{'y': (4096, 1000)} at rows = 4096, cols = 1000; declared: {'y': (2, 1000)}" in said
 
 
 def test_validation_draws_nothing_from_the_global_generator(corpus: Corpus) -> None:

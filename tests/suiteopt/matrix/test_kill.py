@@ -233,6 +233,8 @@ def test_the_policy_for_nonfinite_values_is_chosen_at_query_time(
         calibrated = kill_table(matrix, P, replace(CALIBRATED, nonfinite=policy))
         assert math.isinf(calibrated.tolerances[0]) is fails
         assert bool(calibrated.choosable[0]) is not fails
+        assert bool(calibrated.kills.toarray()[0, 0]) is fails
+        assert calibrated.ran.toarray()[0, 0], "a kill is known, whatever the tolerance"
 
 
 def test_a_kill_is_stable_by_the_minimum_a_control_accepted_by_the_maximum(tmp_path: Path) -> None:
@@ -314,6 +316,8 @@ def test_without_calibrating_controls_nothing_can_be_said(tmp_path: Path) -> Non
     assert fixed_table.choosable[:2].all()
     without = tiny_matrix(tmp_path / "n", {P: [[1, 0]]}, controls=())
     assert kill_table(without, P, FIXED).choosable.tolist() == [True, True, False]
+    invalid = tiny_matrix(tmp_path / "o", {P: [[1, 0]]}, controls=(), inputs={I0: {"valid": False}})
+    assert kill_table(invalid, P, FIXED).choosable.tolist() == [False, True, False]
     assert not kill_table(without, P, CALIBRATED).choosable.any()
 
 

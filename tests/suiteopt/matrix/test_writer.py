@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from suiteopt.errors import UserError
+from suiteopt.matrix.ledger import record_opening
 from suiteopt.matrix.schema import Kind, Status
 from suiteopt.matrix.store import Matrix
-from suiteopt.matrix.writer import MatrixWriter, append_ledger
+from suiteopt.matrix.writer import MatrixWriter
 from tests.suiteopt.builders import cell, header, tiny_matrix
 
 PROBLEM, OTHER = "level1/001", "level1/019"
@@ -274,13 +275,16 @@ def test_takes_a_damaged_header_for_what_it_is(tmp_path: Path) -> None:
 
 def test_ledger_is_appended_and_kept(tmp_path: Path) -> None:
     matrix = tiny_matrix(tmp_path / "m")
-    entry = {"date": "2026-06-01", "commit": "abc", "suite": "s", "held_out_share": 0.9}
-    append_ledger(matrix.path, entry)
-    append_ledger(matrix.path, {**entry, "date": "2026-06-02", "interval": math.inf})
+    record_opening(matrix, "s" * 64, {"held_out_share": 0.9})
+    record_opening(matrix, "", {"interval": [0.5, math.inf]})
     again = Matrix.open(matrix.path)
+    again.verify()
     assert again.id == matrix.id
-    assert [dict(e)["date"] for e in again.meta.ledger] == ["2026-06-01", "2026-06-02"]
-    assert again.meta.ledger[1]["interval"] is None
+    assert again.meta.complete
+    first, second = again.meta.ledger
+    assert (first["suite"], first["result"]) == ("s" * 64, {"held_out_share": 0.9})
+    assert second["result"] == {"interval": [0.5, None]}
+    assert set(first) == {"date", "commit", "suite", "result"}
     fresh = header()
     del fresh["ledger"]
     MatrixWriter(matrix.path, fresh).finish(True)

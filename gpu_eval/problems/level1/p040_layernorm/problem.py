@@ -22,8 +22,9 @@ from suiteopt.matrix.schema import OperationClass
 ONE = "1"
 THREADS = "128"
 EPS = 1e-5
-SPLITS = "min(64, ceil_div(normalised, 128))"
-LENGTH = "ceil_div(normalised, min(64, ceil_div(normalised, 128)))"
+# At least 1,024 elements a block where there are that many, at least two blocks a row always.
+SPLITS = "max(2, min(64, ceil_div(normalised, 1024)))"
+LENGTH = "ceil_div(normalised, max(2, min(64, ceil_div(normalised, 1024))))"
 
 
 def reference(tensors: Tensors) -> Tensors:
@@ -180,11 +181,12 @@ PROBLEM = Problem(
     level=1,
     name="40_LayerNorm",
     operation_class=OperationClass.NORMALIZATION,
+    # Two blocks of a row's parts, each in steps of 128 threads: rows are multiples of 256.
     dimensions=(
         Dimension("batch", 16, DimensionKind.PARALLEL),
         Dimension("features", 64, DimensionKind.REDUCED),
         Dimension("dim1", 256, DimensionKind.REDUCED),
-        Dimension("dim2", 256, DimensionKind.REDUCED, tile=128),
+        Dimension("dim2", 256, DimensionKind.REDUCED, tile=256),
     ),
     derived={"normalised": "features * dim1 * dim2"},
     scalars={"eps": EPS},

@@ -123,7 +123,7 @@ IMPLICIT_GEMM = Substrate(
                 kernel="conv2d_implicit_gemm",
                 grid=(
                     "ceil_div(out_height * out_width, 16)",
-                    "ceil_div(out_channels, 32)",
+                    "ceil_div(out_channels, 24)",
                     "batch",
                 ),
                 block=("128", ONE, ONE),
@@ -152,7 +152,7 @@ PROBLEM = Problem(
         Dimension("in_channels", 3, DimensionKind.REDUCED, fixed=True),
         Dimension("height", 224, DimensionKind.PARALLEL, tile=64, minimum=7),
         Dimension("width", 224, DimensionKind.PARALLEL, tile=64, minimum=7),
-        Dimension("out_channels", 96, DimensionKind.PARALLEL, tile=32),
+        Dimension("out_channels", 96, DimensionKind.PARALLEL, tile=24),
         Dimension("kernel", 11, DimensionKind.REDUCED, fixed=True),
     ),
     derived={

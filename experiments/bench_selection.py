@@ -1,0 +1,319 @@
+"""How fast and how good selection is: exact enumeration, solvers side by side, full covers.
+
+Synthetic instances are structured as kill matrices are: mutants of unlike difficulty, inputs of
+unlike strength, and near-duplicates. Third-party instances (OR-Library set covers, kill maps of
+JavaScript packages) are read from the folder that the environment variable SUITEOPT_DATA names
+and are reported as absent without it.
+
+Run: SUITEOPT_DATA=DIR python experiments/bench_selection.py [--seconds 5]
+Writes experiments/results/bench_selection.json and bench_selection.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from suiteopt.selection.bank import best_sets, make_bank
+from suiteopt.selection.cover import minimum_cover
+from suiteopt.selection.enumerate import enumerate_best
+from suiteopt.selection.greedy import improve, lazy_greedy
+from suiteopt.selection.instance import Instance, make_instance
+from suiteopt.selection.limits import Limits
+from suiteopt.selection.objective import score
+from suiteopt.selection.result import Proof
+from suiteopt.selection.solve import solve
+
+RESULTS = Path(__file__).parent / "results"
+SOLVERS = ("enumerate", "cp-sat", "mathopt:highs", "mathopt:scip", "pulp:highs", "pulp:cbc")
+
+
+def structured(random: np.random.Generator, mutants: int, inputs: int, mean: float) -> Instance:
+    """Draw kills from difficulty x strength, then repeat rows as duplicates do."""
+    difficulty = random.beta(0.5, 0.5 / mean - 0.5, mutants)[:, None]
+    strength = random.lognormal(0.0, 0.5, inputs)[None, :]
+    kills = random.random((mutants, inputs)) < np.clip(difficulty * strength, 0, 1)
+    copies = random.integers(0, mutants, mutants // 4)
+    kills[: len(copies)] = kills[copies]
+    return make_instance(
+        "problem",
+        [f"m{row}" for row in range(mutants)],
+        [f"i{column:04}" for column in range(inputs)],
+        kills,
+        slack_decades=random.uniform(0, 6, (mutants, inputs)),
+        costs=random.integers(1, 100, inputs),
+    )
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.perf_counter()
+    result = call()
+    return result, time.perf_counter() - started
+
+
+def bench_enumeration(problems: int, budget: int) -> dict[str, Any]:
+    random = np.random.default_rng(0)
+    instances = [structured(random, 70, 64, 0.3) for _ in range(problems)]
+    enumerate_best(instances[0], budget)
+    found = [timed(lambda i=i: enumerate_best(i, budget)) for i in instances]
+    greedy = [score(i, lazy_greedy(i, budget)).detected for i in instances]
+    swapped = [score(i, improve(i, lazy_greedy(i, budget), budget)).detected for i in instances]
+    exact = [result[1].detected for result, _ in found]
+    losses = [1 - g / e for g, e in zip(greedy, exact, strict=True)]
+    return {
+        "problems": problems,
+        "inputs": 64,
+        "mutants": 70,
+        "budget": budget,
+        "seconds": sum(seconds for _, seconds in found),
+        "median_problem_seconds": statistics.median(seconds for _, seconds in found),
+        "several_optima_share": float(np.mean([result[2] > 1 for result, _ in found])),
+        "greedy_below_optimum": sum(loss > 0 for loss in losses),
+        "greedy_worst_loss_share": max(losses),
+        "greedy_with_exchanges_below_optimum": sum(
+            s < e for s, e in zip(swapped, exact, strict=True)
+        ),
+    }
+
+
+def bench_solvers(problems: int, budget: int) -> list[dict[str, Any]]:
+    """All solvers on instances that greedy and its bound do not settle."""
+    random = np.random.default_rng(1)
+    instances = [structured(random, 60, 64, 0.15) for _ in range(problems)]
+    best = [enumerate_best(i, budget)[1].detected for i in instances]
+    rows = []
+    for solver in SOLVERS:
+        solve(instances[0], budget, solver)
+        found = [solve(i, budget, solver) for i in instances]
+        rows.append(
+            {
+                "solver": solver,
+                "budget": budget,
+                "problems": problems,
+                "median_problem_seconds": statistics.median(s.seconds for s in found),
+                "proved": sum(s.status == Proof.PROVED for s in found),
+                "below_optimum": sum(s.detected < b for s, b in zip(found, best, strict=True)),
+                "bound_by_solver": sum(s.solver == solver for s in found),
+                "wrong_proofs": sum(
+                    s.status == Proof.PROVED and s.detected != b
+                    for s, b in zip(found, best, strict=True)
+                ),
+            }
+        )
+    return rows
+
+
+def bench_refits(mutants: int, inputs: int, budget: int, folds: int) -> dict[str, Any]:
+    random = np.random.default_rng(2)
+    instance = structured(random, mutants, inputs, 0.3)
+    weights = (random.random((mutants, folds)) < 0.8).astype(np.int64)
+    bank, building = timed(lambda: make_bank(instance, budget))
+    _, solving = timed(lambda: best_sets(bank, weights))
+    return {
+        "mutants": mutants,
+        "inputs": inputs,
+        "budget": budget,
+        "refits": folds,
+        "bank_seconds": building,
+        "seconds": solving,
+    }
+
+
+def bench_large(seconds: float) -> dict[str, Any]:
+    random = np.random.default_rng(3)
+    instance = structured(random, 10_000, 500, 0.05)
+    chosen, greedy_seconds = timed(lambda: lazy_greedy(instance, 50))
+    better, swap_seconds = timed(lambda: improve(instance, chosen, 50))
+    bounded, total_seconds = timed(
+        lambda: solve(instance, 50, "auto", limits=Limits(seconds=max(seconds, 30.0)))
+    )
+    return {
+        "mutants": 10_000,
+        "inputs": 500,
+        "budget": 50,
+        "killable": instance.ceiling,
+        "greedy": score(instance, chosen).detected,
+        "greedy_seconds": greedy_seconds,
+        "exchanged": score(instance, better).detected,
+        "exchange_seconds": swap_seconds,
+        "auto": bounded.detected,
+        "auto_bound": bounded.bound,
+        "auto_solver": bounded.solver,
+        "auto_seconds": total_seconds,
+    }
+
+
+def read_orlib(path: Path) -> tuple[csr_array, NDArray[np.int64]]:
+    """Read a set-cover instance: by row for scp files, by column for rail files."""
+    numbers = np.array(path.read_text().split(), dtype=np.int64)
+    rows, columns = int(numbers[0]), int(numbers[1])
+    pairs: list[NDArray[np.int64]] = []
+    costs = numbers[2 : 2 + columns].copy()
+    by_row = not path.name.startswith("rail")
+    place = 2 + columns if by_row else 2
+    for outer in range(rows if by_row else columns):
+        if not by_row:
+            costs[outer] = numbers[place]
+            place += 1
+        count = int(numbers[place])
+        inner = numbers[place + 1 : place + 1 + count] - 1
+        pairs.append(np.column_stack([np.full(count, outer), inner]))
+        place += 1 + count
+    table = np.concatenate(pairs)
+    if not by_row:
+        table = table[:, ::-1]
+    ones = np.ones(len(table), dtype=np.int32)
+    return csr_array((ones, (table[:, 0], table[:, 1])), shape=(rows, columns)), costs
+
+
+def bench_covers(data: Path, seconds: float) -> list[dict[str, Any]]:
+    known = json.loads((data / "scp" / "optima.json").read_text())
+    published = {name: entry["published"] for name, entry in known.items()} | {"rail507": 174}
+    rows = []
+    for path in sorted((data / "scp").glob("*.txt")):
+        matrix, costs = read_orlib(path)
+        cover, taken = timed(lambda m=matrix, c=costs: minimum_cover(m, c, seconds))
+        rows.append(
+            {
+                "instance": path.stem,
+                "rows": matrix.shape[0],
+                "columns": matrix.shape[1],
+                "core": list(cover.core),
+                "cost": cover.cost,
+                "bound": cover.bound,
+                "status": str(cover.status),
+                "published": published[path.stem],
+                "seconds": taken,
+            }
+        )
+    return rows
+
+
+def read_killmap(path: Path) -> tuple[list[int], list[int], NDArray[np.bool_]]:
+    """Read a killMap in Major's form as mutants, tests and kills."""
+    lines = [line.split(",") for line in path.read_text().splitlines()[1:] if line]
+    tests = sorted({int(line[0]) for line in lines})
+    mutants = sorted({int(line[1]) for line in lines})
+    column = {test: position for position, test in enumerate(tests)}
+    row = {mutant: position for position, mutant in enumerate(mutants)}
+    kills = np.zeros((len(mutants), len(tests)), dtype=np.bool_)
+    for line in lines:
+        kills[row[int(line[1])], column[int(line[0])]] = True
+    return mutants, tests, kills
+
+
+def bench_killmaps(data: Path, seconds: float) -> list[dict[str, Any]]:
+    optima = {"body-parser-new": 60, "body-parser-old": 54, "uuid-new": 9}
+    rows = []
+    for name, published in optima.items():
+        mutants, tests, kills = read_killmap(data / "killmaps" / f"{name}.killMap.csv")
+        cover, taken = timed(lambda k=kills: minimum_cover(k, None, seconds))
+        row: dict[str, Any] = {
+            "instance": name,
+            "mutants": len(mutants),
+            "tests": len(tests),
+            "core": list(cover.core),
+            "cost": cover.cost,
+            "bound": cover.bound,
+            "status": str(cover.status),
+            "known_optimum": published,
+            "seconds": taken,
+            "budgets": {},
+        }
+        instance = make_instance(name, [str(m) for m in mutants], [f"{t:06}" for t in tests], kills)
+        for budget in (2, 5, 10, 20):
+            chosen = solve(instance, budget, limits=Limits(deterministic=seconds))
+            row["budgets"][str(budget)] = {
+                "detected": chosen.detected,
+                "bound": chosen.bound,
+                "status": str(chosen.status),
+                "solver": chosen.solver,
+                "seconds": chosen.seconds,
+            }
+        rows.append(row)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=5.0, help="limit of one exact cover")
+    seconds = parser.parse_args().seconds
+    folder = os.environ.get("SUITEOPT_DATA")
+    data = Path(folder) if folder and Path(folder, "scp").is_dir() else None
+    result: dict[str, Any] = {
+        "machine": {"python": platform.python_version(), "cpus": os.cpu_count()},
+        "versions": {name: version(name) for name in ("numpy", "scipy", "ortools", "pulp")},
+        "limit_seconds": seconds,
+        "enumeration": [bench_enumeration(100, 2), bench_enumeration(100, 3)],
+        "solvers": [*bench_solvers(50, 2), *bench_solvers(20, 3)],
+        "refits": [
+            bench_refits(150, 24, 2, 25_000),
+            bench_refits(70, 64, 2, 25_000),
+            bench_refits(150, 24, 3, 25_000),
+        ],
+        "large": bench_large(seconds),
+        "covers": bench_covers(data, seconds) if data else "absent: SUITEOPT_DATA is not set",
+        "killmaps": bench_killmaps(data, seconds) if data else "absent: SUITEOPT_DATA is not set",
+    }
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "bench_selection.json").write_text(json.dumps(result, indent=2) + "\n")
+    (RESULTS / "bench_selection.md").write_text(_table(result))
+
+
+def _table(result: dict[str, Any]) -> str:
+    lines = ["# Selection, measured", "", "| exact enumeration | seconds | several optima |"]
+    lines += ["|---|---|---|"]
+    for row in result["enumeration"]:
+        lines.append(
+            f"| {row['problems']} problems, {row['inputs']} inputs, {row['mutants']} mutants, "
+            f"budget {row['budget']} | {row['seconds']:.3f} | {row['several_optima_share']:.0%} |"
+        )
+    lines += [
+        "",
+        "| solver | budget | median ms | proved | below optimum |",
+        "|---|---|---|---|---|",
+    ]
+    for row in result["solvers"]:
+        lines.append(
+            f"| {row['solver']} | {row['budget']} | {row['median_problem_seconds'] * 1e3:.2f} | "
+            f"{row['proved']} of {row['problems']} | {row['below_optimum']} |"
+        )
+    lines += ["", "| refits | seconds |", "|---|---|"]
+    for row in result["refits"]:
+        lines.append(
+            f"| {row['refits']} of {row['mutants']} mutants, {row['inputs']} inputs, "
+            f"budget {row['budget']} | {row['bank_seconds'] + row['seconds']:.2f} |"
+        )
+    large = result["large"]
+    lines += [
+        "",
+        f"{large['mutants']} mutants, {large['inputs']} inputs, budget {large['budget']}: greedy "
+        f"{large['greedy']} in {large['greedy_seconds']:.2f} s, with exchanges "
+        f"{large['exchanged']} in {large['exchange_seconds']:.2f} s, bound {large['auto_bound']} "
+        f"({large['auto_solver']}), {large['auto_seconds']:.1f} s in all.",
+        "",
+    ]
+    if isinstance(result["covers"], str):
+        return "\n".join([*lines, f"Third-party instances {result['covers']}.", ""])
+    lines += ["| full cover | cost | bound | known | core | seconds |", "|---|---|---|---|---|---|"]
+    for row in [*result["covers"], *result["killmaps"]]:
+        known = row.get("published", row.get("known_optimum"))
+        lines.append(
+            f"| {row['instance']} | {row['cost']} | {row['bound']} | {known} | "
+            f"{row['core'][0]} x {row['core'][1]} | {row['seconds']:.1f} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()

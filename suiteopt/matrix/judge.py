@@ -1,0 +1,142 @@
+"""One problem's cells against tolerances: kills, rejections, what is known, and by how much."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from suiteopt.matrix.oracle import Oracle, refuse_decided
+from suiteopt.matrix.rounding import round_up_12
+from suiteopt.matrix.schema import DECIDED_TOLERANCE
+from suiteopt.matrix.tables import floor_column
+from suiteopt.matrix.verdict import CellBlock
+
+S = TypeVar("S", bound=np.generic)
+
+SLACK_LIMIT = 6.0
+"""Largest slack, in decades: of exceptions, non-finite mismatches, and kills at tolerance 0."""
+
+SLACK_LEAST = 1e-4
+"""Slack of a kill of which only a lower bound is known (``decided``) that is not above it."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an oracle says of each stored cell.
+
+    Attributes
+    ----------
+    kills : ndarray of bool, cells
+        Rejected in every repeat: how a mutant is judged.
+    rejected : ndarray of bool, cells
+        Rejected in some repeat: how a control is judged.
+    known : ndarray of bool, cells
+        Whether the stored cell answers the query.
+    slack : ndarray of float32, cells
+        Decades by which a kill clears the tolerance; 0 elsewhere.
+    """
+
+    kills: NDArray[np.bool_]
+    rejected: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    slack: NDArray[np.float32]
+
+
+def judge(
+    block: CellBlock,
+    oracle: Oracle,
+    tolerances: NDArray[np.float64],
+    valid: NDArray[np.bool_],
+    names: tuple[str, ...],
+) -> Verdict:
+    """Judge every stored cell of a problem.
+
+    Parameters
+    ----------
+    block : CellBlock
+    oracle : Oracle
+    tolerances : ndarray of float64, inputs
+    valid : ndarray of bool, inputs
+        Nothing is a kill or a rejection on an input that is not.
+    names : tuple of str
+        Ids of the inputs.
+
+    Raises
+    ------
+    UserError
+        If a ``decided`` cell does not answer the tolerance of its input.
+    """
+    tolerance = tolerances[block.columns]
+    counts = valid[block.columns]
+    decided = block.decided & counts & np.isfinite(tolerance)
+    beyond = decided & (tolerance > DECIDED_TOLERANCE)
+    if beyond.any():
+        column = int(block.columns[np.flatnonzero(beyond)[0]])
+        raise refuse_decided(oracle, names[column], float(tolerances[column]))
+    low = np.where(block.measured, block.low, 0.0)
+    high = np.where(block.measured, block.high, 0.0)
+    outright = (block.fatal | block.fails_low) & counts
+    above = block.measured & counts & (low > round_up_12(tolerance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        decades = np.log10(np.where(decided, DECIDED_TOLERANCE, low) / tolerance)
+    slack = np.where(above | decided, np.clip(decades, SLACK_LEAST, SLACK_LIMIT), 0.0)
+    return Verdict(
+        kills=outright | above | decided,
+        rejected=counts
+        & (block.fatal | block.fails_high | decided | (block.measured & (high > tolerance))),
+        known=counts
+        & (block.fatal | block.fails_low | decided | (block.measured & np.isfinite(tolerance))),
+        slack=np.where(outright, SLACK_LIMIT, slack).astype(np.float32),
+    )
+
+
+def tolerances_in_force(
+    oracle: Oracle,
+    inputs: pd.DataFrame,
+    dtype: str,
+    block: CellBlock,
+    calibrating: NDArray[np.intp],
+    shape: tuple[int, int],
+) -> NDArray[np.float64]:
+    """Return the tolerance of every input.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    inputs : DataFrame
+        Rows of the problem's inputs.
+    dtype : str
+        The problem's.
+    block : CellBlock
+    calibrating : ndarray of int
+        Rows of the controls that calibrate.
+    shape : tuple of int
+        Numbers of implementations and inputs.
+
+    Returns
+    -------
+    ndarray of float64, inputs
+        Infinite where a calibrated oracle has no control that ran, or one that failed outright.
+    """
+    if oracle.safety is None:
+        return np.full(len(inputs), oracle.fixed_tolerance(dtype))
+    name = floor_column(oracle.comparator)
+    floors = inputs[name].to_numpy(dtype=np.float64) if name in inputs else np.zeros(len(inputs))
+    fails = block.fatal | block.fails_high | block.decided
+    worst = np.where(fails, np.inf, np.where(block.measured, block.high, np.nan))
+    dense = np.full(shape, np.nan)
+    dense[block.rows, block.columns] = worst
+    dense = dense[calibrating]
+    ran = ~np.isnan(dense)
+    most = np.where(ran, dense, -np.inf).max(axis=0, initial=-np.inf)
+    tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), np.nan_to_num(floors))
+    return np.where(ran.any(axis=0), tolerances, np.inf)
+
+
+def dense_of(values: NDArray[S], block: CellBlock, shape: tuple[int, int]) -> NDArray[S]:
+    """Return values of the stored cells as a table of implementations x inputs, 0 elsewhere."""
+    dense = np.zeros(shape, dtype=values.dtype)
+    dense[block.rows, block.columns] = values
+    return dense
