@@ -34,7 +34,10 @@ _STATUS_HOW = {
     Status.OUT_OF_BOUNDS: "out_of_bounds",
     Status.UNWRITTEN: "unwritten",
 }
-_HOW_ORDER = [*_STATUS_HOW.values(), NONFINITE, ERROR, RACE]
+# What a harness can see first: an exception, then a wrong output. The others are in the output
+# only by luck: an unwritten element is wrong even where the stale result happens to be right.
+_HOW_ORDER = ["crash", "timeout", "launch_error", NONFINITE, ERROR, "unwritten", "out_of_bounds"]
+_HOW_ORDER += [RACE]
 _SCOPES = {
     ShapeScope.CONTRACT: WitnessScope.CONTRACT,
     ShapeScope.PROFILE: WitnessScope.PROFILE,

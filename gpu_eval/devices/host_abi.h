@@ -14,8 +14,8 @@ enum Exchange : unsigned {
     SYNC, SHUFFLE_INDEX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, BALLOT, ACTIVE
 };
 
-// What a block barrier gives back: nothing, or a reduction of one predicate a thread.
-enum Vote : unsigned { NO_VOTE, VOTE_COUNT, VOTE_AND, VOTE_OR };
+// What a block barrier makes of one predicate a thread.
+enum Vote : unsigned { VOTE_COUNT, VOTE_AND, VOTE_OR };
 
 // Where a `__shared__` variable lies in the launch under way; one a declaration and instantiation.
 struct SharedSlot {
@@ -32,7 +32,8 @@ struct Unit {
     Index3* grid_size;
     void* dynamic_shared;
     unsigned long long launch;
-    int (*barrier)(unsigned vote, int predicate, unsigned site);
+    void (*barrier)(unsigned site);
+    int (*vote)(unsigned kind, int predicate, unsigned site);
     unsigned long long (*exchange)(unsigned kind, unsigned mask, unsigned long long value,
                                    int operand, int width);
     unsigned (*lane)();

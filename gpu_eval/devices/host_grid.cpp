@@ -54,6 +54,7 @@ unsigned thread_count, warp_count;
 Index3 shape;  // of the block that `threads` is laid out for
 
 const GridLaunch* launch;
+bool reversed;
 Thread* current;
 unsigned cursor;  // position in the order of warps
 unsigned arrived, exited, votes;
@@ -76,11 +77,11 @@ std::uint64_t dynamic_size = ~std::uint64_t{0};
 unsigned long long launches;
 
 unsigned first_lane(unsigned set) {
-    return launch->reversed ? 31u - static_cast<unsigned>(__builtin_clz(set))
-                            : static_cast<unsigned>(__builtin_ctz(set));
+    return reversed ? 31u - static_cast<unsigned>(__builtin_clz(set))
+                    : static_cast<unsigned>(__builtin_ctz(set));
 }
 Warp& warp_at(unsigned position) {
-    return warps[launch->reversed ? warp_count - 1 - position : position];
+    return warps[reversed ? warp_count - 1 - position : position];
 }
 
 // The lane that PTX's shfl.sync reads from; the lane itself where the source is out of its segment.
@@ -188,7 +189,7 @@ void release_barrier() {
 }
 
 // The thread to run next, or nullptr where the block is done or stuck.
-Thread* pick() {
+__attribute__((noinline)) Thread* pick() {
     for (;;) {
         while (cursor < warp_count) {
             Warp& warp = warp_at(cursor);
@@ -235,58 +236,77 @@ char* take_stack() {
     return stack;
 }
 
-// Suspend the running thread and run the next.
-void suspend() {
+__attribute__((noinline)) void suspend_for(Thread& next) {
     Thread& self = *current;
-    Thread* next = pick();
-    if (!next) leave();
-    become(*next);
-    if (next == &self) {
+    become(next);
+    if (&next == &self) {
         self.warp->ready &= ~(1u << self.lane);
         return;
     }
-    if (next->warp->unstarted >> next->lane & 1) {
-        prepare_stack(*next, take_stack());
+    if (next.warp->unstarted >> next.lane & 1) {
+        prepare_stack(next, take_stack());
     } else {
-        next->warp->ready &= ~(1u << next->lane);
+        next.warp->ready &= ~(1u << next.lane);
     }
-    context_switch(self.context, next->context);
+    context_switch(self.context, next.context);
+}
+
+__attribute__((noinline)) void suspend_slowly() {
+    Thread* next = pick();
+    if (!next) leave();
+    suspend_for(*next);
+}
+
+// Suspend the running thread and run the next. The usual case, another lane of the same warp that
+// has run before, keeps nothing on the stack but what the switch itself saves: with hundreds of
+// fibers each cache line of a stack counts.
+inline __attribute__((always_inline)) void suspend() {
+    Thread& self = *current;
+    Warp& warp = *self.warp;
+    unsigned runnable = warp.ready | warp.unstarted;
+    if (__builtin_expect(!runnable, 0)) return suspend_slowly();
+    unsigned lane = first_lane(runnable);
+    Thread& next = warp.threads[lane];
+    if (__builtin_expect(warp.unstarted >> lane & 1, 0)) return suspend_for(next);
+    warp.ready &= ~(1u << lane);
+    become(next);
+    context_switch(self.context, next.context);
 }
 
 // The interface of a unit.
 
-int barrier(unsigned vote, int predicate, unsigned site) {
+__attribute__((noinline)) void wait_at_barrier(unsigned site) {
     if (!barrier_site) barrier_site = site;
     if (site && site != barrier_site) diverged = true;
     current->warp->waiting |= 1u << current->lane;
     ++arrived;
-    if (predicate) ++votes;
     suspend();
-    switch (vote) {
+}
+
+int vote(unsigned kind, int predicate, unsigned site) {
+    if (predicate) ++votes;
+    wait_at_barrier(site);
+    switch (kind) {
         case VOTE_COUNT:
             return static_cast<int>(last_votes);
         case VOTE_AND:
             return last_votes == last_arrived;
-        case VOTE_OR:
-            return last_votes != 0;
         default:
-            return 0;
+            return last_votes != 0;
     }
 }
 
 unsigned long long exchange(unsigned kind, unsigned mask, unsigned long long value, int operand,
                             int width) {
     Thread& self = *current;
-    Warp& warp = *self.warp;
-    unsigned bit = 1u << self.lane;
     self.kind = kind;
     self.mask = mask;
     self.value = value;
     self.operand = operand;
     self.width = width;
-    warp.exchanging |= bit;
+    self.warp->exchanging |= 1u << self.lane;
     suspend();
-    return self.result;
+    return current->result;  // `current` is this thread again
 }
 
 unsigned lane() { return current->lane; }
@@ -409,7 +429,8 @@ void grid_setup() {
 }
 
 void grid_attach(Unit& unit) {
-    unit.barrier = barrier;
+    unit.barrier = wait_at_barrier;
+    unit.vote = vote;
     unit.exchange = exchange;
     unit.lane = lane;
     unit.next_thread = next_thread;
@@ -418,6 +439,7 @@ void grid_attach(Unit& unit) {
 
 GridEnd run_grid(const GridLaunch& request, bool& divergent) {
     launch = &request;
+    reversed = request.reversed;
     Unit& unit = *request.unit;
     thread_index = unit.thread_index;
     lay_out(request.block);
@@ -435,7 +457,7 @@ GridEnd run_grid(const GridLaunch& request, bool& divergent) {
     const Index3& grid = request.grid;
     std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
     for (std::uint64_t i = 0; i < blocks; ++i) {
-        std::uint64_t linear = request.reversed ? blocks - 1 - i : i;
+        std::uint64_t linear = reversed ? blocks - 1 - i : i;
         *unit.block_index = {static_cast<unsigned>(linear % grid.x),
                              static_cast<unsigned>(linear / grid.x % grid.y),
                              static_cast<unsigned>(linear / grid.x / grid.y)};

@@ -54,7 +54,7 @@ extern const uint3 gridDim __asm__("hostgpu_grid_size") __attribute__((visibilit
 extern "C" __attribute__((visibility("default"))) hostgpu::Unit hostgpu_unit;
 hostgpu::Unit hostgpu_unit = {
     &hostgpu_thread_index, &hostgpu_block_index, &hostgpu_block_size, &hostgpu_grid_size,
-    nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr,
+    nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
 };
 // The same object under a name that is hidden: reads go to it directly, not through the GOT.
 extern "C" __attribute__((visibility("hidden"), alias("hostgpu_unit"))) hostgpu::Unit hostgpu_self;
@@ -118,14 +118,14 @@ struct Entry<kernel> {
 // duplicates calls, so that a return address does not tell one barrier from another.
 namespace hostgpu {
 template <unsigned site>
-HOSTGPU_INLINE void barrier_at() { hostgpu_self.barrier(NO_VOTE, 0, site); }
+HOSTGPU_INLINE void barrier_at() { hostgpu_self.barrier(site); }
 }  // namespace hostgpu
-HOSTGPU_INLINE void __syncthreads() { hostgpu_self.barrier(hostgpu::NO_VOTE, 0, 0); }
+HOSTGPU_INLINE void __syncthreads() { hostgpu_self.barrier(0); }
 HOSTGPU_INLINE int __syncthreads_count(int p) {
-    return hostgpu_self.barrier(hostgpu::VOTE_COUNT, p, 0);
+    return hostgpu_self.vote(hostgpu::VOTE_COUNT, p, 0);
 }
-HOSTGPU_INLINE int __syncthreads_and(int p) { return hostgpu_self.barrier(hostgpu::VOTE_AND, p, 0); }
-HOSTGPU_INLINE int __syncthreads_or(int p) { return hostgpu_self.barrier(hostgpu::VOTE_OR, p, 0); }
+HOSTGPU_INLINE int __syncthreads_and(int p) { return hostgpu_self.vote(hostgpu::VOTE_AND, p, 0); }
+HOSTGPU_INLINE int __syncthreads_or(int p) { return hostgpu_self.vote(hostgpu::VOTE_OR, p, 0); }
 // Threads never run at the same time, so a fence has only to stop the compiler.
 HOSTGPU_INLINE void __threadfence() { __asm__ volatile("" ::: "memory"); }
 HOSTGPU_INLINE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }

@@ -193,6 +193,7 @@ class SourceContext:
         if node is None:
             return Kind.UNKNOWN
         if node.id not in self._kinds:
+            self._kinds[node.id] = Kind.UNKNOWN  # while it refers to itself
             self._kinds[node.id] = infer(self, node)
         return self._kinds[node.id]
 

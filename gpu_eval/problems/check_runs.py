@@ -8,6 +8,7 @@ from gpu_eval.devices.base import Binary, Case, Device, Outcome, Session
 from gpu_eval.problems.definition import Control, Problem, Substrate
 from gpu_eval.problems.loader import kernel_source
 from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Status
 
 SUBSTRATE = "substrate"
 """What stands for a control's kind where an implementation is a substrate."""
@@ -39,7 +40,10 @@ class Runnable:
     binary: Binary | None = None
 
     def outcome(self, session: Session, case: Case, values: Mapping[str, int]) -> Outcome:
-        """Run on the session's current case, which is ``case``, and judge."""
+        """Run on the session's current case, which is ``case``, and judge.
+
+        A torch callable that raises is a crash, as a kernel that does is.
+        """
         if self.substrate is not None and self.binary is not None:
             plan = self.substrate.plan.resolve(values, self.problem.scalars)
             return session.run(self.binary, plan, deadline=DEADLINE)
@@ -47,8 +51,12 @@ class Runnable:
 
         assert self.control is not None
         assert self.control.run is not None
-        with torch.no_grad():
-            outputs = self.control.run(case.tensors)
+        try:
+            with torch.no_grad():
+                outputs = self.control.run(case.tensors)
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            return Outcome(Status.CRASH, message=reason)
         return session.judge({name: output.contiguous() for name, output in outputs.items()})
 
 

@@ -18,8 +18,18 @@ class Denominator(StrEnum):
     """Over which of the valid mutants a share is taken; locked ones are out of all of them."""
 
     WITNESSED = "witnessed"  # the headline: shown to be wrong at the scope of the device
+    OUTPUT = "output"  # witnessed by an exception or a wrong output: see `HIDDEN_WITNESSES`
     WITNESSED_OR_KILLED = "witnessed_or_killed"  # or killed by some input that is no witness
     VALID = "valid"  # compiled, neither equivalent nor a duplicate
+
+
+HIDDEN_WITNESSES = frozenset({"unwritten", "out_of_bounds", "race"})
+"""Evidence that a check of outputs need not see, whatever its inputs and tolerance.
+
+Elements that were not written and hold the stale correct result, a stray write beside the output,
+two schedules that differ within the rounding error: no input shows these, poisoned outputs, guard
+zones and a sanitizer do. Such mutants are wrong and stay in the headline.
+"""
 
 
 def headline_scopes(meta: MatrixMeta) -> frozenset[WitnessScope]:
@@ -72,6 +82,9 @@ def denominator_mask(
     witness = rows.loc[list(table.implementations), "witness"]
     scopes = [str(scope) for scope in headline_scopes(matrix.meta)]
     seen = witness.isin(scopes).to_numpy(dtype=np.bool_)
+    if which == Denominator.OUTPUT:
+        how = rows.loc[list(table.implementations), "witness_how"]
+        seen = seen & ~how.isin(sorted(HIDDEN_WITNESSES)).to_numpy(dtype=np.bool_)
     if which == Denominator.WITNESSED_OR_KILLED:
         roles = matrix.inputs_of(table.problem)["role"]
         pool = (roles != str(Role.WITNESS)).to_numpy(dtype=np.bool_)

@@ -20,7 +20,7 @@ BANK_CELLS = 40_000_000
 """Sets x mutants up to which a bank is built; one such table of float64 has 320 MB."""
 
 _EXACT = 2.0**53
-_PRODUCT_CELLS = 20_000_000
+_PRODUCT_CELLS = 2_000_000  # a product that stays in the cache
 
 
 @dataclass(frozen=True, eq=False)

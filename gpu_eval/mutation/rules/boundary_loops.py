@@ -9,7 +9,7 @@ from tree_sitter import Node
 from gpu_eval.mutation.kinds import Space
 from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.rules.loops import for_loops
-from gpu_eval.mutation.rules.patterns import bare, binaries, field, number, sides
+from gpu_eval.mutation.rules.patterns import bare, binaries, field, mentions, number, sides
 from gpu_eval.mutation.sites import Edit, SourceContext
 from gpu_eval.mutation.tree import operator
 from suiteopt.matrix.schema import Family
@@ -115,7 +115,9 @@ def _is_vector_end(source: SourceContext, start: Node) -> bool:
     if start.type == "identifier":
         declared = source.lookup(start)
         value = declared.value if declared is not None else None
-        return value is not None and source.is_integer(value) and _is_vector_end(source, value)
+        if value is None or mentions(value, source.text(start)):
+            return False
+        return source.is_integer(value) and _is_vector_end(source, value)
     if start.type != "binary_expression":
         return False
     left, right = sides(start)

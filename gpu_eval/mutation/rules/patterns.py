@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from gpu_eval.mutation.kinds import Kind
+from gpu_eval.mutation.kinds import SHUFFLES, Kind
 from gpu_eval.mutation.parser import walk
 from gpu_eval.mutation.sites import SourceContext
 from gpu_eval.mutation.tree import arguments, call_name, operator
@@ -16,6 +16,13 @@ ATOMICS = frozenset({"atomicAdd", "atomicSub", "atomicMax", "atomicMin"})
 _INFINITE_NAMES = frozenset({"INFINITY", "FLT_MAX", "HUGE_VALF", "CUDART_INF_F", "DBL_MAX"})
 _INFINITE_BITS = frozenset({"0xff800000", "0x7f800000", "0xff7fffff", "0x7f7fffff"})
 SENTINEL_SIZE = 1e29
+_ANY = range(100)
+_ARGUMENTS = {
+    **dict.fromkeys(FMA, (3,)),
+    **dict.fromkeys(EXPONENTIALS | ROOTS | {"fabsf", "fabs", "tanhf", "erff"}, (1,)),
+    **dict.fromkeys(ATOMICS, (2,)),
+    **dict.fromkeys(SHUFFLES, (3, 4)),
+}
 
 
 def sides(node: Node) -> tuple[Node, Node]:
@@ -64,9 +71,10 @@ def float_comparisons(source: SourceContext, *operators: str) -> Iterator[Node]:
 
 
 def calls(source: SourceContext, *names: str) -> Iterator[Node]:
-    """Yield the calls of these functions."""
+    """Yield the calls of these functions that have the arguments the name promises."""
     for node in source.nodes("call_expression"):
-        if call_name(node) in names:
+        name = call_name(node)
+        if name in names and len(arguments(node)) in _ARGUMENTS.get(name, _ANY):
             yield node
 
 
@@ -105,11 +113,12 @@ def sentinel_sign(source: SourceContext, node: Node) -> int:
         if source.text(node) in _INFINITE_NAMES:
             return 1
         declared = source.lookup(node)
-        constant = declared is not None and "const" in (declared.node.text or b"").decode()
-        value_node = declared.value if declared is not None and constant else None
-        return sentinel_sign(source, value_node) if value_node is not None else 0
+        if declared is None or declared.value is None or mentions(declared.value, declared.name):
+            return 0
+        constant = "const" in (declared.node.text or b"").decode()
+        return sentinel_sign(source, declared.value) if constant else 0
     if node.type == "call_expression" and call_name(node) in ("__int_as_float", "__uint_as_float"):
-        bits = source.text(arguments(node)[0]).lower().rstrip("ul")
+        bits = "".join(map(source.text, arguments(node))).lower().rstrip("ul")
         if bits in _INFINITE_BITS:
             return -1 if bits.startswith("0xff") else 1
     return 0

@@ -204,7 +204,8 @@ def counted(source: SourceContext, node: Node) -> Node | None:
     if node.type == "cast_expression":
         node = bare(field(node, "value"))
     elif node.type == "call_expression" and call_name(node) in ("static_cast", "float"):
-        node = bare(arguments(node)[0])
+        given = arguments(node)
+        node = bare(given[0]) if given else node
     if not source.is_integer(node) or node.type != "identifier":
         return None
     declared = source.lookup(node)

@@ -183,8 +183,9 @@ class UpdateOrderSwapped(Rule):
 
     def _depends(self, source: SourceContext, first: Node, second: Node) -> bool:
         """Return whether the second statement writes a local value that the first reads."""
-        both = [s.named_children[0] for s in (first, second) if s.type == "expression_statement"]
-        if len(both) != 2 or any(n.type != "assignment_expression" for n in both):
+        plain = [s for s in (first, second) if s.type == "expression_statement"]
+        both = [n for s in plain for n in s.named_children if n.type == "assignment_expression"]
+        if len(both) != 2 or len(plain) != 2:
             return False
         read, written = sides(both[0])[1], sides(both[1])[0]
         if operator(both[0]) not in ("=", "+=") or not source.is_float(sides(both[0])[0]):

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-ORIGINAL_SEED = 42
+ORIGINAL_SEED = 24301
 """The original configurations are drawn from the benchmark's generator, unseeded as published;
-here they are drawn under this seed, so that a verdict can be repeated."""
+here they are drawn under this seed, so that a verdict can be repeated. The harness uses it
+nowhere: under its own 42 a configuration would equal the input that it times."""
 
 TOLERANCE_VARIABLE = "KB_FP32_TOL"
 PUBLISHED_TOLERANCE = 1e-3

@@ -21,20 +21,23 @@ __device__ float warp_sum(float v) {
     for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
     return v;
 }
-extern "C" __global__ void __launch_bounds__(256) relu(const float4* __restrict__ x, float4* out, int n) {
+extern "C" __global__ void __launch_bounds__(256)
+relu(const float4* __restrict__ x, float4* out, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         float4 v = __ldg(x + i);
         out[i] = make_float4(fmaxf(v.x, 0.f), fmaxf(v.y, 0.f), fmaxf(v.z, 0.f), fmaxf(v.w, 0.f));
     }
 }
 template <int TILE>
-__global__ void matmul(const float* __restrict__ a, const float* __restrict__ b, float* out, int n) {
+__global__ void matmul(const float* __restrict__ a, const float* __restrict__ b, float* out,
+                       int n) {
     __shared__ __align__(16) float tile_a[TILE][TILE], tile_b[TILE][TILE + 1];
     const int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
     float sum = 0.0f;
     for (int k = 0; k < n; k += TILE) {
-        tile_a[threadIdx.y][threadIdx.x] = row < n && k + threadIdx.x < n ? a[row * n + k + threadIdx.x] : 0.0f;
-        tile_b[threadIdx.y][threadIdx.x] = col < n && k + threadIdx.y < n ? b[(k + threadIdx.y) * n + col] : 0.0f;
+        const int ka = k + threadIdx.x, kb = k + threadIdx.y;
+        tile_a[threadIdx.y][threadIdx.x] = row < n && ka < n ? a[row * n + ka] : 0.0f;
+        tile_b[threadIdx.y][threadIdx.x] = col < n && kb < n ? b[kb * n + col] : 0.0f;
         __syncthreads();
         for (int i = 0; i < TILE; ++i) sum += tile_a[threadIdx.y][i] * tile_b[i][threadIdx.x];
         __syncthreads();
@@ -61,7 +64,8 @@ __global__ void softmax(const float* x, float* out, int cols) {
     sum = __shfl_sync(0xffffffffu, warp_sum(sum), 0);
     for (int i = threadIdx.x; i < cols; i += blockDim.x) to[i] = expf(in[i] - top) / sum;
 }
-__global__ void layernorm(const float* x, const float* scale, const float* shift, float* out, int cols, float eps) {
+__global__ void layernorm(const float* x, const float* scale, const float* shift, float* out,
+                          int cols, float eps) {
     extern __shared__ float buffer[];
     const float* in = x + blockIdx.x * cols;
     float* to = out + blockIdx.x * cols;
@@ -84,7 +88,8 @@ __global__ void layernorm(const float* x, const float* scale, const float* shift
         __syncthreads();
     }
     const float r = rsqrtf(buffer[0] / cols + eps);
-    for (int i = threadIdx.x; i < cols; i += blockDim.x) to[i] = (in[i] - mean) * r * scale[i] + shift[i];
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        to[i] = (in[i] - mean) * r * scale[i] + shift[i];
 }
 __global__ void histogram(const int* x, float* out, int n, int bins) {
     extern __shared__ int counts[];

@@ -65,9 +65,11 @@ __global__ void integers(float* out) {
     out[3] = __float2int_rn(1e20f); out[4] = __float2int_rn(NAN); out[5] = __float2uint_rn(-5.0f);
     out[6] = __clz(1); out[7] = __ffs(8); out[8] = __popc(255); out[9] = __brev(1u) == 0x80000000u;
     out[10] = __mul24(-3, 5); out[11] = __mulhi(1 << 30, 8); out[12] = __umulhi(1u << 31, 6u);
-    out[13] = max(-1, 2); out[14] = min(3u, 4u); out[15] = max(2.0f, NAN); out[16] = __saturatef(1.5f);
+    out[13] = max(-1, 2); out[14] = min(3u, 4u); out[15] = max(2.0f, NAN);
+    out[16] = __saturatef(1.5f);
     out[17] = __fdividef(3.0f, 2e38f); out[18] = __float_as_int(1.0f) == 0x3f800000;
-    out[19] = abs(-2.5f); out[20] = abs(-7); out[21] = pow(2.0f, 3); out[22] = sizeof(float4) + alignof(float2);
+    out[19] = abs(-2.5f); out[20] = abs(-7); out[21] = pow(2.0f, 3);
+    out[22] = sizeof(float4) + alignof(float2);
 }
 """
 KERNELS = tuple(part.split("(")[0] for part in SOURCE.split("__global__ void ")[1:])

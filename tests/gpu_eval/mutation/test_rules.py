@@ -1,10 +1,12 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpu_eval.mutation.catalogue import RULES, rule
 from gpu_eval.mutation.parser import parse
 from gpu_eval.mutation.rule import Rule
 from tests.gpu_eval.mutation.cases import CASES, NEGATIVES
-from tests.gpu_eval.mutation.snippets import applied, edits, results, whole
+from tests.gpu_eval.mutation.snippets import applied, context, edits, results, whole
 
 SOURCE_RULES = [one for one in RULES if isinstance(one, Rule)]
 ROWS = [(name, *row) for name, rows in CASES.items() for row in rows]
@@ -66,3 +68,47 @@ def test_rules_that_edit_one_expression_share_its_span() -> None:
         for edit in edits(source_rule(name), text)
     }
     assert len(spans) == 1
+
+
+BODIES = [body for _, _, body, _ in ROWS] + [text for *_, after in ROWS for text in after]
+ODD = [
+    "v = fmaf(v, w);",
+    "v = expf();",
+    "v = acc / float();",
+    "atomicAdd(y);",
+    "v += __shfl_down_sync(v);",
+    "v = __int_as_float();",
+    "for (;;) break;",
+    "for (int k = 0, j = n; k < j; ++k, --j) acc += v;",
+    "do { ++i; } while (i < n);",
+    "switch (n) { case 1 + 2: v = 1.0f; break; default: v += w; }",
+    "auto f = [=](float a) { return a * w; };\nv = f(w);",
+    "y[i, t] = x[i, t];",
+    "i = n, t = m;",
+    "if (i < n) ; else return;",
+    "while (n > 0) n >>= 1;",
+    "float many[2][2] = {{0.0f}, {0.0f}};\nmany[0][1] += v;",
+    "for (int k = k * 4; k < n; ++k) acc += v;",
+    "const float itself = -itself;\nv = itself;",
+    "auto other = other + 1;\nint b = other * 4;",
+    "int a{3};\nfloat b(2.0f);",
+]
+
+
+@pytest.mark.parametrize("body", ODD)
+def test_unusual_code_breaks_no_rule(body: str) -> None:
+    text = whole(body)
+    for one in SOURCE_RULES:
+        for edit in edits(one, text):
+            parse("after.cu", applied(edit, text))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(BODIES), min_size=2, max_size=4))
+def test_rules_on_code_that_other_rules_have_edited(bodies: list[str]) -> None:
+    text = whole("\n".join("{ " + body + " }" for body in bodies))
+    source = context(text)
+    for one in SOURCE_RULES:
+        for edit in one.sites(source):
+            assert 0 <= edit.start < edit.end <= len(text.encode())
+            parse("after.cu", applied(edit, text))

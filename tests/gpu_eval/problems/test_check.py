@@ -162,6 +162,18 @@ def test_a_wrong_control_fails_and_may_not_hide_behind_the_worst_case(
     assert checks["serial"].passed
 
 
+def test_a_control_that_raises_is_a_failure(corpus: Corpus, tmp_path: Path) -> None:
+    problem = corpus.problem("level1/001")
+
+    def raising(tensors):
+        raise IndexError("out of reach")
+
+    wrong = replace(problem, controls=(Control("broken", "broken", run=raising),))
+    broken = check(wrong, right, tmp_path).implementations[-1]
+    assert not broken.passed
+    assert broken.reason.startswith("crash IndexError: out of reach on level1/001")
+
+
 def test_inputs_that_the_reference_cannot_do_are_listed(corpus: Corpus, tmp_path: Path) -> None:
     problem = corpus.problem("level1/001")
 

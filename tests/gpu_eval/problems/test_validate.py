@@ -212,7 +212,7 @@ def test_parameters_must_be_initialised_as_declared(corpus: Corpus) -> None:
     initialise = conv.initialise
     assert initialise is not None
     _, _, said = refusal(replace(conv, initialise=lambda s: {"weight": initialise(s)["weight"]}))
-    assert "'initialise' gives the shapes {'weight': (32, 3, 11, 11)}" in said
+    assert "'initialise' gives the shapes {'weight': (24, 3, 11, 11)}" in said
 
 
 def test_shapes_that_fit_only_when_small_are_refused(edited: Edit) -> None:

@@ -100,6 +100,12 @@ def test_the_original_configurations_come_first_and_under_a_seed(exported: Path)
     assert -1 < float(first[3][0].min()) <= float(first[3][0].max()) <= 0
 
 
+def test_no_configuration_equals_an_input_that_the_harness_times(exported: Path) -> None:
+    for number in NAMES:
+        timed = own_inputs(exported, number, 42)
+        assert not any(same(values, timed) for values in load(exported, number))
+
+
 def test_members_alone_on_request(tmp_path: Path) -> None:
     repo = copy_sample(tmp_path)
     export(suite(lattice_and_own(19)), MEMBERS_ONLY, repo)

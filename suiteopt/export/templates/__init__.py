@@ -1,0 +1,1 @@
+"""Files that exports carry, and scripts that run beside a benchmark."""
