@@ -158,8 +158,6 @@ class _Gatherer:
         self._barriers = 0
 
     def inline(self, name: str) -> str:
-        if name in self._open and len(self._open) > 50:
-            raise SourceError(f"{name}:1: error: headers include each other without end")
         self._open.append(name)
         tokens = [self._rewritten(t) for t in _share_linkage(tokenize(self.files[name]))]
         self.balanced = self.balanced and _is_balanced(tokens)
@@ -167,13 +165,13 @@ class _Gatherer:
             text = rewrite_shared(tokens)
         except SharedMemoryError as error:
             raise SourceError(f"{name}:{error}") from error
-        self._open.pop()
         lines = [f'#line 1 "{_LABEL}/{name}"']
         for number, line in enumerate(text.split("\n"), 1):
             lines.append(line)
             include = _INCLUSION.match(line)
             if include:
                 lines[-1] = self._included(include.group(1), name, number)
+        self._open.pop()
         return "\n".join(lines)
 
     def _rewritten(self, token: Token) -> Token:
@@ -196,7 +194,8 @@ class _Gatherer:
     def _included(self, name: str, parent: str, line: int) -> str:
         path = self._find(name, parent)
         if path is not None:
-            if path in self._once:
+            # A header that includes itself on the way is empty there, by its guard.
+            if path in self._once or path in self._open:
                 return ""
             if any(
                 t.kind is TokenKind.DIRECTIVE and _ONCE.match(t.text)

@@ -13,9 +13,8 @@ from gpu_eval.devices.host_arguments import (
     bind_plan,
     workspace_specifications,
 )
+from gpu_eval.devices.host_case import Arena, BoundCase, bind_case, shown
 from gpu_eval.devices.host_library import (
-    BufferRole,
-    BufferSpecification,
     Comparison,
     Ending,
     KernelRecord,
@@ -44,50 +43,6 @@ KEPT_BYTES = 1 << 30
 KEPT_PLANS = 8
 
 
-class _Arena:
-    """An arena of the library, freed with this object."""
-
-    def __init__(self, library: ctypes.CDLL, specifications: list[BufferSpecification]) -> None:
-        self._library = library
-        array = (BufferSpecification * max(1, len(specifications)))(*specifications)
-        self.handle: int | None = library.hostgpu_arena(array, len(specifications))
-        if not self.handle:
-            raise UserError(
-                f"the host device is out of memory: {library.hostgpu_error().decode()}; "
-                "run with smaller shapes or lift the limit on address space (ulimit -v)"
-            )
-        self.addresses = {
-            s.name.decode(): int(library.hostgpu_address(self.handle, i))
-            for i, s in enumerate(specifications)
-        }
-        self.bytes = sum(s.bytes for s in specifications)
-
-    def free(self) -> None:
-        if self.handle:
-            self._library.hostgpu_arena_free(self.handle)
-            self.handle = None
-
-
-@dataclass
-class _BoundCase:
-    """A case in its arena. Outputs come after inputs, in the order of the reference."""
-
-    case: Case
-    arena: _Arena
-    references: dict[str, "Tensor"]
-    truths: dict[str, "Tensor"]
-    plans: OrderedDict[tuple[str, str, ResolvedPlan], tuple[BoundPlan, _Arena | None]] = field(
-        default_factory=OrderedDict
-    )
-
-    def free(self) -> None:
-        for _, workspaces in self.plans.values():
-            if workspaces:
-                workspaces.free()
-        self.plans.clear()
-        self.arena.free()
-
-
 @dataclass
 class _LoadedUnit:
     """A unit and the kernels of those of its implementations that were used."""
@@ -114,10 +69,10 @@ class HostSession(Session):
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
-        self._cases: OrderedDict[str, _BoundCase] = OrderedDict()
+        self._cases: OrderedDict[str, BoundCase] = OrderedDict()
         self._units: dict[str, _LoadedUnit] = {}
-        self._current: _BoundCase | None = None
-        self._last: dict[str, Tensor] | _BoundCase | None = None
+        self._current: BoundCase | None = None
+        self._last: dict[str, Tensor] | BoundCase | None = None
 
     def bind(self, case: Case) -> None:
         """Make a case current; it stays bound, and binding it again costs a look-up.
@@ -129,7 +84,7 @@ class HostSession(Session):
         """
         bound = self._cases.get(case.key)
         if bound is None:
-            bound = self._bind_new(case)
+            bound = bind_case(self._library, case)
             self._cases[case.key] = bound
             self._current = bound
             self._evict()
@@ -202,7 +157,7 @@ class HostSession(Session):
                 raise UserError(f"the outputs to judge lack '{name}'")
             if output.shape != reference.shape or output.dtype != reference.dtype:
                 raise UserError(
-                    f"output '{name}' is {_shown(output)}, but the reference is {_shown(reference)}"
+                    f"output '{name}' is {shown(output)}, but the reference is {shown(reference)}"
                 )
             kept[name] = output.detach().to("cpu").contiguous().clone()
             self._library.hostgpu_compare(
@@ -227,9 +182,9 @@ class HostSession(Session):
         import torch
 
         last = self._last
-        if last is None or (isinstance(last, _BoundCase) and last.arena.handle is None):
+        if last is None or (isinstance(last, BoundCase) and last.arena.handle is None):
             raise UserError("there are no outputs: nothing has run to its end yet on a bound case")
-        if not isinstance(last, _BoundCase):
+        if not isinstance(last, BoundCase):
             return {name: tensor.clone() for name, tensor in last.items()}
         result = {}
         first = len(last.arena.addresses) - len(last.references)
@@ -251,46 +206,10 @@ class HostSession(Session):
         self._units.clear()
         self._current = self._last = None
 
-    def _require_case(self) -> _BoundCase:
+    def _require_case(self) -> BoundCase:
         if self._current is None:
             raise UserError("no case is bound: call bind() first")
         return self._current
-
-    def _bind_new(self, case: Case) -> _BoundCase:
-        import torch
-
-        tensors = {name: _on_cpu(tensor) for name, tensor in case.tensors.items()}
-        references = {name: _on_cpu(tensor) for name, tensor in case.reference.items()}
-        truths = {name: _on_cpu(tensor) for name, tensor in case.truth.items()}
-        for name, reference in references.items():
-            truth = truths.get(name)
-            if reference.dtype != torch.float32:
-                raise UserError(
-                    f"output '{name}' has dtype {_dtype(reference)}; the host device judges "
-                    "float32 outputs only"
-                )
-            if truth is None or truth.dtype != torch.float64 or truth.shape != reference.shape:
-                raise UserError(f"output '{name}' needs a float64 truth of the reference's shape")
-            if name in tensors:
-                raise UserError(f"'{name}' is the name of both an input and an output")
-        specifications = [
-            BufferSpecification(
-                name.encode(), BufferRole.INPUT, _bytes(tensor), tensor.data_ptr(), None, None
-            )
-            for name, tensor in tensors.items()
-        ]
-        specifications += [
-            BufferSpecification(
-                name.encode(),
-                BufferRole.OUTPUT,
-                _bytes(reference),
-                None,
-                reference.data_ptr(),
-                truths[name].data_ptr(),
-            )
-            for name, reference in references.items()
-        ]
-        return _BoundCase(case, _Arena(self._library, specifications), references, truths)
 
     def _evict(self) -> None:
         """Drop the cases that were bound longest ago; never the current one."""
@@ -318,15 +237,15 @@ class HostSession(Session):
         return unit
 
     def _bind_plan(
-        self, bound: _BoundCase, binary: Binary, unit: _LoadedUnit, plan: ResolvedPlan
-    ) -> tuple[BoundPlan, _Arena | None]:
+        self, bound: BoundCase, binary: Binary, unit: _LoadedUnit, plan: ResolvedPlan
+    ) -> tuple[BoundPlan, Arena | None]:
         key = (str(binary.path), binary.symbol, plan)
         found = bound.plans.get(key)
         if found is not None:
             bound.plans.move_to_end(key)
             return found
         specifications = workspace_specifications(plan)
-        workspaces = _Arena(self._library, specifications) if specifications else None
+        workspaces = Arena(self._library, specifications) if specifications else None
 
         def address(name: str) -> int:
             if workspaces and name in workspaces.addresses:
@@ -373,19 +292,3 @@ def _measured(
         divergent=divergent,
         message=message,
     )
-
-
-def _on_cpu(tensor: "Tensor") -> "Tensor":
-    return tensor.detach().to("cpu").contiguous()
-
-
-def _bytes(tensor: "Tensor") -> int:
-    return int(tensor.numel() * tensor.element_size())
-
-
-def _dtype(tensor: "Tensor") -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-def _shown(tensor: "Tensor") -> str:
-    return f"{_dtype(tensor)} of shape {tuple(tensor.shape)}"

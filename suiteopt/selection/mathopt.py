@@ -57,6 +57,7 @@ def certify_mathopt(
     solver = mathopt.SolverType.HIGHS if backend == "highs" else mathopt.SolverType.GSCIP
     parameters = mathopt.SolveParameters(
         time_limit=timedelta(seconds=limits.seconds),
+        node_limit=limits.nodes,
         relative_gap_tolerance=0.0,
         absolute_gap_tolerance=0.0,
         random_seed=0,

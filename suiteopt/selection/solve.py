@@ -151,13 +151,13 @@ def _unmodelled(instance: Instance) -> int:
 
 
 def _certifier(instance: Instance, name: str, backend: str | None) -> Certifier:
-    if name == "mathopt":
-        return partial(certify_mathopt, backend=backend or "highs")
+    if name == "cp-sat":
+        return certify_cpsat
     if name == "pulp":
         return partial(certify_pulp, backend=backend or "highs")
     if name == "auto" and int(instance.kills.sum()) > AUTO_NONZEROS:
         return partial(certify_mathopt, relaxed=True)
-    return certify_cpsat
+    return partial(certify_mathopt, backend=backend or "highs")
 
 
 def _result(

@@ -93,6 +93,8 @@ class FakeSession(Session):
         if ":substrate:" not in binary.id and ":control:" not in binary.id:
             digest = hashlib.sha256(binary.machine_code.encode() + repr(plan).encode()).digest()
             size = 10.0 ** -(digest[0] % 9)
+        if act in ("out_of_bounds", "unwritten"):
+            size = 0.0
         if act == "race":
             size += schedule * 0.25
         if act == "far":

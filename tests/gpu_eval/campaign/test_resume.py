@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -62,10 +63,10 @@ def wait_for_shards(process: Driven, root: Path, number: int) -> None:
         time.sleep(0.01)
 
 
-@pytest.fixture
-def interrupted(baseline: Baseline, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def interrupted(baseline: Baseline, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A campaign that was killed in the middle."""
-    root = tmp_path / "matrix"
+    root = tmp_path_factory.mktemp("interrupted") / "matrix"
     process = Driven("start", baseline.corpus, root, pause=0.002)
     wait_for_shards(process, root, 6)
     process.kill()
@@ -79,7 +80,7 @@ def test_killed_at_random_moments(baseline: Baseline, tmp_path: Path) -> None:
     draw = random.Random(20261129)
     command = "start"
     for kill in range(3):
-        process = Driven(command, baseline.corpus, root, pause=0.001)
+        process = Driven(command, baseline.corpus, root, pause=0.0005)
         wait_for_shards(process, root, 3 + 5 * kill)
         time.sleep(draw.uniform(0.0, 0.2))
         process.kill()
@@ -139,14 +140,18 @@ def test_started_twice(baseline: Baseline, interrupted: Path) -> None:
 
 
 def test_changed_corpus_is_refused(interrupted: Path, tmp_path: Path) -> None:
-    settings_file = Layout(interrupted).settings
+    root = tmp_path / "matrix"
+    shutil.copytree(interrupted, root)
     other = tiny.write_corpus(tmp_path / "other")
     kernel = other / "one" / "kernel.cu"
     kernel.write_text(kernel.read_text().replace("sum = 0.0f", "sum = -0.0f"))
     changed = tiny.settings(other)
-    settings_file.write_text(changed.to_json())
+    Layout(root).settings.write_text(changed.to_json())
     with pytest.raises(UserError, match="the corpus is no longer the one"):
-        resume(interrupted, FakeDevice(), Silent())
+        resume(root, FakeDevice(), Silent())
+    Layout(root).settings.write_text('{"profile": "demo", "colour": 3}')
+    with pytest.raises(UserError, match="is damaged or comes from another version"):
+        resume(root, FakeDevice(), Silent())
 
 
 def test_places_that_are_no_campaign(baseline: Baseline, tmp_path: Path) -> None:

@@ -159,9 +159,13 @@ def test_equal_infinities_are_no_difference(session: HostSession) -> None:
     assert opposite.statistics[Statistic.MAX_ABS] == 2.0
 
 
-def test_a_truth_beyond_fp32_counts_where_the_output_is_finite(session: HostSession) -> None:
-    outcome = judge(session, np.ones(1, np.float32), np.ones(1, np.float32), np.array([1e300]))
-    assert outcome.statistics[Statistic.TRUTH_RMS] == pytest.approx(1.0)
+def test_truths_at_the_end_of_fp32_do_not_overflow(session: HostSession) -> None:
+    # A truth beyond it makes the input invalid, which is for the campaign to see.
+    truth = np.full(3, 3.4e38)
+    output = np.full(3, 1.7e38, np.float32)
+    outcome = judge(session, output, output, truth)
+    assert outcome.statistics[Statistic.TRUTH_RMS] == pytest.approx(0.5)
+    assert outcome.statistics[Statistic.TRUTH_RMS_ERROR] == pytest.approx(0.5)
     assert outcome.statistics[Statistic.MAX_ABS] == 0.0
 
 
