@@ -238,7 +238,7 @@ def bench_killmaps(data: Path, seconds: float) -> list[dict[str, Any]]:
         }
         instance = make_instance(name, [str(m) for m in mutants], [f"{t:06}" for t in tests], kills)
         for budget in (2, 5, 10, 20):
-            chosen = solve(instance, budget, limits=Limits(deterministic=seconds))
+            chosen = solve(instance, budget, limits=Limits(seconds=max(seconds, 30.0)))
             row["budgets"][str(budget)] = {
                 "detected": chosen.detected,
                 "bound": chosen.bound,

@@ -4,17 +4,17 @@ Nothing is run for this. Two implementations of one substrate behave equally if 
 code is equal and their plans resolve to the same launches on every shape in use.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.devices.base import Binary
-from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
+from gpu_eval.problems.plan import LaunchPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import ImplementationClass, Kind
 
-Resolver = Callable[[LaunchPlan, Mapping[str, int]], ResolvedPlan]
-"""Resolves a plan for a shape; raises `UserError` where it cannot."""
+Resolver = Callable[[LaunchPlan, Mapping[str, int]], Hashable]
+"""Gives the launches of a plan for a shape; raises `UserError` where it cannot."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _Launches:
     def __init__(self, shapes: Sequence[Mapping[str, int]], resolve: Resolver) -> None:
         self._shapes = shapes
         self._resolve = resolve
-        self._numbers: dict[tuple[ResolvedPlan | str, ...], int] = {}
+        self._numbers: dict[tuple[Hashable, ...], int] = {}
         self._known: dict[LaunchPlan, int] = {}
 
     def number(self, plan: LaunchPlan) -> int:
@@ -125,7 +125,7 @@ class _Launches:
             self._known[plan] = self._numbers.setdefault(resolved, len(self._numbers))
         return self._known[plan]
 
-    def _on(self, plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan | str:
+    def _on(self, plan: LaunchPlan, shape: Mapping[str, int]) -> Hashable:
         try:
             return self._resolve(plan, shape)
         except UserError as error:

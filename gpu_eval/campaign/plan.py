@@ -133,26 +133,24 @@ def build_plan(settings: Settings) -> CampaignPlan:
     UserError
         If a problem definition is wrong or a name is unknown.
     """
-    profile = find_profile(settings.profile)
     corpus = load_corpus([Path(directory) for directory in settings.corpora])
     if settings.suite:
-        pools = suite_pools(settings.suite, corpus)
-        chosen = [corpus.problems[name] for name in pools]
+        candidates = suite_pools(settings.suite, corpus)
+        chosen = [corpus.problem(name) for name in candidates]
+        witnesses: dict[str, tuple[PoolInput, ...]] = {p.id: () for p in chosen}
     else:
-        pools = {}
+        profile = find_profile(settings.profile)
         chosen = choose_problems(corpus, settings, profile)
-    for problem in chosen:
-        validate(problem)
-    witnesses = {p.id: () if settings.suite else witness_pool(p, profile) for p in chosen}
-    witness_hash = pool_hash([i for pool in witnesses.values() for i in pool])
-    candidates = {p.id: pools.get(p.id) or candidate_pool(p, profile) for p in chosen}
-    candidate_hash = pool_hash([i for pool in candidates.values() for i in pool])
+        for problem in chosen:
+            validate(problem)
+        witnesses = {p.id: witness_pool(p, profile) for p in chosen}
+        candidates = {p.id: candidate_pool(p, profile) for p in chosen}
     return CampaignPlan(
         profile=settings.profile,
         problems=tuple(_plan_problem(p, candidates[p.id], witnesses[p.id]) for p in chosen),
         corpus_hash=Corpus({p.id: p for p in chosen}).hash(),
-        pool_hash=candidate_hash,
-        witness_hash=witness_hash,
+        pool_hash=pool_hash([i for pool in candidates.values() for i in pool]),
+        witness_hash=pool_hash([i for pool in witnesses.values() for i in pool]),
     )
 
 

@@ -6,8 +6,8 @@ joining the tokens' texts gives the source back.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class TokenKind(StrEnum):
@@ -22,8 +22,7 @@ class TokenKind(StrEnum):
     PUNCTUATION = "punctuation"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of source text.
 
     Attributes

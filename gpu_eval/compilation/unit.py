@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpu_eval.compilation.shared_memory import SharedMemoryError, rewrite_shared
 from gpu_eval.compilation.tokens import Token, TokenKind, tokenize
@@ -159,7 +160,7 @@ class _Gatherer:
 
     def inline(self, name: str) -> str:
         self._open.append(name)
-        tokens = [self._rewritten(t) for t in _share_linkage(tokenize(self.files[name]))]
+        tokens = [self._rewritten(t) for t in _share_linkage(_tokens(self.files[name]))]
         self.balanced = self.balanced and _is_balanced(tokens)
         try:
             text = rewrite_shared(tokens)
@@ -197,10 +198,7 @@ class _Gatherer:
             # A header that includes itself on the way is empty there, by its guard.
             if path in self._once or path in self._open:
                 return ""
-            if any(
-                t.kind is TokenKind.DIRECTIVE and _ONCE.match(t.text)
-                for t in tokenize(self.files[path])
-            ):
+            if any(_ONCE.match(t.text) for t in _directives(self.files[path])):
                 self._once.add(path)
             return f'{self.inline(path)}\n#line {line + 1} "{_LABEL}/{parent}"'
         if name in _STANDARD:
@@ -221,6 +219,16 @@ class _Gatherer:
 
 
 _INCLUSION = re.compile("\x01([^\x01]+)\x01")
+
+
+@lru_cache(maxsize=128)
+def _tokens(text: str) -> tuple[Token, ...]:
+    """Tokenize once what many mutants share: headers, and the files that they leave alone."""
+    return tuple(tokenize(text))
+
+
+def _directives(text: str) -> list[Token]:
+    return [t for t in _tokens(text) if t.kind is TokenKind.DIRECTIVE]
 
 
 def _share_linkage(tokens: Iterable[Token]) -> list[Token]:

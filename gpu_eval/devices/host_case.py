@@ -72,10 +72,7 @@ class BoundCase:
     )
 
     def free(self) -> None:
-        """Free the arena and the workspaces of every plan."""
-        for _, workspaces in self.plans.values():
-            if workspaces:
-                workspaces.free()
+        """Free the arena and forget the plans that point into it."""
         self.plans.clear()
         self.arena.free()
 

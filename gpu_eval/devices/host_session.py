@@ -20,7 +20,7 @@ from gpu_eval.devices.host_library import (
     KernelRecord,
     RunResult,
 )
-from gpu_eval.problems.plan import ResolvedPlan
+from gpu_eval.problems.plan import ResolvedPlan, ResolvedWorkspace
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import COUNTS, STATISTICS, Status
 
@@ -40,7 +40,8 @@ _MEASURED = frozenset({Ending.OK, Ending.NONFINITE, Ending.OUT_OF_BOUNDS, Ending
 
 KEPT_CASES = 32
 KEPT_BYTES = 1 << 30
-KEPT_PLANS = 8
+KEPT_PLANS = 64  # a case
+KEPT_WORKSPACES = 8  # sets of them
 
 
 @dataclass
@@ -62,15 +63,19 @@ class HostSession(Session):
     Notes
     -----
     A write into an input is not fatal, as it is not on a GPU: the run sees it, its outcome is
-    ``out_of_bounds``, and the input is restored afterwards. An integer division by zero or with
-    overflow, which gives an unspecified value on a GPU, is a ``crash`` here. Deadlines count the
-    processor time of the calling thread.
+    ``out_of_bounds``, and the input is restored afterwards. Where a run gives both, an
+    out-of-bounds write outranks an unwritten output, which outranks a non-finite mismatch.
+    Deadlines and `Outcome.seconds` count the processor time of the calling thread.
+
+    Known differences from a GPU: a conversion of a NaN or of a number out of range to an integer
+    does not saturate, and a shift by 32 or more wraps (on an H200: 0, or the sign).
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
         self._cases: OrderedDict[str, BoundCase] = OrderedDict()
         self._units: dict[str, _LoadedUnit] = {}
+        self._workspaces: OrderedDict[tuple[ResolvedWorkspace, ...], Arena] = OrderedDict()
         self._current: BoundCase | None = None
         self._last: dict[str, Tensor] | BoundCase | None = None
 
@@ -200,10 +205,13 @@ class HostSession(Session):
         """Free arenas and unload units."""
         for bound in self._cases.values():
             bound.free()
+        for arena in self._workspaces.values():
+            arena.free()
         for unit in self._units.values():
             self._library.hostgpu_unload(unit.handle)
         self._cases.clear()
         self._units.clear()
+        self._workspaces.clear()
         self._current = self._last = None
 
     def _require_case(self) -> BoundCase:
@@ -241,11 +249,10 @@ class HostSession(Session):
     ) -> tuple[BoundPlan, Arena | None]:
         key = (str(binary.path), binary.symbol, plan)
         found = bound.plans.get(key)
-        if found is not None:
+        if found is not None and (found[1] is None or found[1].handle):
             bound.plans.move_to_end(key)
             return found
-        specifications = workspace_specifications(plan)
-        workspaces = Arena(self._library, specifications) if specifications else None
+        workspaces = self._workspace_arena(plan)
 
         def address(name: str) -> int:
             if workspaces and name in workspaces.addresses:
@@ -255,18 +262,26 @@ class HostSession(Session):
             known = sorted((*bound.arena.addresses, *(w.name for w in plan.workspaces)))
             raise UserError(f"the plan names '{name}', which is none of: {', '.join(known)}")
 
-        try:
-            launches = bind_plan(plan, unit.tables[binary.symbol], address)
-        except BaseException:
-            if workspaces:
-                workspaces.free()
-            raise
+        launches = bind_plan(plan, unit.tables[binary.symbol], address)
         bound.plans[key] = (launches, workspaces)
+        bound.plans.move_to_end(key)
         if len(bound.plans) > KEPT_PLANS:
-            _, (_, old) = bound.plans.popitem(last=False)
-            if old:
-                old.free()
+            bound.plans.popitem(last=False)
         return launches, workspaces
+
+    def _workspace_arena(self, plan: ResolvedPlan) -> Arena | None:
+        """Return the arena of a plan's workspaces, shared by all plans and cases that need it."""
+        if not plan.workspaces:
+            return None
+        arena = self._workspaces.get(plan.workspaces)
+        if arena is None:
+            arena = Arena(self._library, workspace_specifications(plan))
+            self._workspaces[plan.workspaces] = arena
+            if len(self._workspaces) > KEPT_WORKSPACES:
+                _, oldest = self._workspaces.popitem(last=False)
+                oldest.free()
+        self._workspaces.move_to_end(plan.workspaces)
+        return arena
 
 
 def _kernels(

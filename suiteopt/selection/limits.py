@@ -20,6 +20,6 @@ class Limits:
     """
 
     deterministic: float = 20.0
-    nodes: int = 10_000
+    nodes: int = 500
     seconds: float = 60.0
     grace: float = 2.0

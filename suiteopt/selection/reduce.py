@@ -36,12 +36,13 @@ def merge_rows(instance: Instance) -> Instance:
 def drop_dominated(instance: Instance, copies: int) -> tuple[Instance, NDArray[np.intp]]:
     """Drop every column that at least ``copies`` others dominate.
 
-    Column b dominates a when it kills whatever a kills with no less slack, at no higher cost, and
-    on a full tie has the smaller id. A set of at most k columns that holds a lacks one of k
-    dominators, and exchanging a for that one is no loss in any objective: hence ``copies=k``
-    keeps the lexicographic optimum. One dominator is not enough, since a dominated column may be
-    what kills a mutant the second time; where only detection or the number of columns counts,
-    ``copies=1`` is valid.
+    Column b dominates a when it kills whatever a kills with no less slack, and is cheaper, or as
+    cheap with the smaller id. A set of at most k columns that holds a lacks one of k dominators,
+    and exchanging a for that one is no loss in any objective and a gain in cost or id: hence
+    ``copies=k`` keeps the optimum to the last tie-break. More kills or more slack do not make up
+    for a larger id, since other members may hide them. One dominator is not enough, since a
+    dominated column may be what kills a mutant the second time; where only detection or the
+    number of columns counts, ``copies=1`` is valid.
 
     Returns
     -------
@@ -53,8 +54,9 @@ def drop_dominated(instance: Instance, copies: int) -> tuple[Instance, NDArray[n
     kills = instance.kills.astype(np.float32)
     sizes = kills.sum(axis=0)
     candidate = (kills.T @ kills) == sizes[:, None]  # [a, b]: b kills whatever a kills
-    candidate &= instance.costs[None, :] <= instance.costs[:, None]
-    np.fill_diagonal(candidate, False)
+    cheaper = instance.costs[None, :] < instance.costs[:, None]
+    as_cheap = instance.costs[None, :] == instance.costs[:, None]
+    candidate &= cheaper | (as_cheap & np.tri(columns, k=-1, dtype=np.bool_))
     dominators = np.zeros(columns, dtype=np.int64)
     for a in range(columns):
         others = np.flatnonzero(candidate[a])
@@ -62,15 +64,6 @@ def drop_dominated(instance: Instance, copies: int) -> tuple[Instance, NDArray[n
             continue
         rows = instance.kills[:, a]
         ours, theirs = instance.slack[rows, a][:, None], instance.slack[rows][:, others]
-        others = others[(ours <= theirs).all(axis=0)]
-        dominators[a] = sum(b < a or not _equal(instance, a, int(b)) for b in others)
+        dominators[a] = (ours <= theirs).all(axis=0).sum()
     kept = np.flatnonzero(dominators < copies)
     return keep_columns(instance, kept), kept
-
-
-def _equal(instance: Instance, a: int, b: int) -> bool:
-    return bool(
-        instance.costs[a] == instance.costs[b]
-        and np.array_equal(instance.kills[:, a], instance.kills[:, b])
-        and np.array_equal(instance.slack[:, a], instance.slack[:, b])
-    )

@@ -26,7 +26,11 @@ AUTO_WORK = 2e9
 """Multiply-adds up to which `auto` enumerates: about a second on one core."""
 
 AUTO_NONZEROS = 100_000
-"""Kills up to which `auto` asks CP-SAT; above, only the linear relaxation is worth its time."""
+"""Kills up to which `auto` asks HiGHS for an optimum; above, for the linear relaxation alone.
+
+Relaxations of covers are tight: HiGHS settles kill maps in 0.05 s on which CP-SAT's bound is still
+a quarter above the optimum after 10 s.
+"""
 
 Certifier = Callable[[Instance, int, tuple[int, ...], Limits], Certificate]
 
@@ -71,7 +75,7 @@ def solve(
         At least 1; more than there are inputs means all of them.
     solver : str
         One of `SOLVERS`, or ``name:backend``. ``auto`` enumerates where that is cheap; otherwise
-        greedy with exchanges, certified by its own bound, by CP-SAT, or on very large instances
+        greedy with exchanges, certified by its own bound, by HiGHS, or on very large instances
         bounded by a linear relaxation.
     constraints : Constraints, optional
         Ids must be choosable inputs of this instance where they are to be included.

@@ -61,5 +61,12 @@ def test_a_dearer_or_safer_column_is_not_dominated() -> None:
     assert drop_dominated(safer, 1)[0].inputs == ("i0", "i1")
 
 
+def test_more_slack_does_not_make_up_for_a_larger_id() -> None:
+    # i1 and i2 are safer than i0, but beside either of them that does not show
+    instance = instance_of([[1, 1, 1]], slack_decades=[[0, 1, 1]])
+    assert enumerate_best(instance, 2)[0] == (0, 1)
+    assert "i0" in drop_dominated(instance, 2)[0].inputs
+
+
 def test_of_equal_columns_the_smaller_id_stays() -> None:
     assert drop_dominated(instance_of([[1, 1, 1]]), 1)[0].inputs == ("i0",)

@@ -58,7 +58,7 @@ def test_auto_enumerates_small_instances_and_certifies_large_ones(
     assert solve(instance_of(TRAP), 2).solver == "enumerate"
     monkeypatch.setattr("suiteopt.selection.solve.AUTO_WORK", 0.0)
     certified = solve(hard_instance(), 5)
-    assert (certified.solver, certified.status) == ("cp-sat", Proof.PROVED)
+    assert (certified.solver, certified.status) == ("mathopt:highs", Proof.PROVED)
     monkeypatch.setattr("suiteopt.selection.solve.AUTO_NONZEROS", 0)
     bounded = solve(hard_instance(), 5)
     assert bounded.solver == "mathopt:highs-relaxation"

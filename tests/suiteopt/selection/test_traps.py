@@ -126,3 +126,12 @@ def test_solvers_write_nothing_to_standard_output(capfd: pytest.CaptureFixture[s
     for solver in ("cp-sat", "mathopt", "mathopt:scip", "pulp", "pulp:cbc"):
         solve(instance_of(np.random.default_rng(3).random((60, 40)) < 0.1), 5, solver)
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("solver", ["mathopt:highs", "mathopt:scip"])
+def test_a_limit_of_nodes_repeats_on_any_machine(solver: str) -> None:
+    random = np.random.default_rng(5)
+    instance = instance_of(random.random((150, 60)) < 0.08)
+    first = solve(instance, 8, solver, limits=Limits(nodes=1))
+    assert first.status == Proof.FEASIBLE  # it was stopped
+    assert first == solve(instance, 8, solver, limits=Limits(nodes=1))

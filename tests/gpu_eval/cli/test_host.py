@@ -1,0 +1,148 @@
+"""A whole tiny campaign on the host device, through the command line."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from suiteopt.matrix.store import Matrix
+from tests.gpu_eval.campaign import tiny
+from tests.gpu_eval.campaign.test_matrix import suite_of
+from tests.gpu_eval.cli.command import Answer, Command
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("host")
+    tiny.write_corpus(directory / "corpus")
+    return directory
+
+
+@pytest.fixture
+def ran(gpu_eval: Command, place: Path) -> Answer:
+    """The answer of the run; made once, by the first test that asks."""
+    output = place / "matrix"
+    if not output.exists():
+        arguments = ("--corpus", place / "corpus", "--output", output, "--device", "cpu")
+        answer = gpu_eval("run", *arguments, "--json")
+        assert answer.code == 0, answer.err
+        (place / "answer.json").write_text(answer.out)
+    return Answer(0, (place / "answer.json").read_text(), "")
+
+
+def test_run_answers_with_one_object(ran: Answer, place: Path) -> None:
+    answer = ran.json
+    assert answer["matrix"] == str(place / "matrix")
+    assert answer["complete"] is True
+    assert (answer["problems"], answer["substrates"], answer["nulls"]) == (2, 2, 14)
+    mutants = answer["mutants"]
+    parts = ("stillborn", "equivalent", "duplicate", "valid", "locked")
+    assert mutants["generated"] == sum(mutants[part] for part in parts)
+    assert 0 < mutants["distinct"] <= mutants["witnessed"] <= mutants["valid"]
+    assert sorted(p.name for p in (place / "matrix").iterdir()) == [
+        "cells",
+        "implementations.parquet",
+        "inputs.parquet",
+        "matrix.json",
+        "problems.parquet",
+        "sources",
+    ]
+
+
+def test_known_faults_are_seen(ran: Answer, place: Path) -> None:
+    matrix = Matrix.open(place / "matrix")
+    matrix.verify()
+    assert matrix.inputs["valid"].all()
+    table = matrix.implementations_of("test/one").set_index("implementation")
+    cells = matrix.cells("test/one")
+    substrate = cells[cells["implementation"] == "test/one:substrate:plain"]
+    assert (substrate["status"] == "ok").all()
+    own = substrate[substrate["input"] == "test/one:own-0"]
+    assert 0 < own["truth_rms"].item() < 1e-6
+    # Integer sums are exact, whatever their order.
+    lattice = cells[(cells["input"] == "test/one:lattice-fit")].set_index("implementation")
+    controls = table.index[table["kind"] == "control"]
+    assert (lattice.loc[controls, "truth_rms"] == 0).all()
+    # Nine rows by blocks of four: one block short leaves the last row unwritten.
+    short = only_mutant(table, "launch-grid-minus-one")
+    assert table.loc[short, "witness"] == "contract"
+    runs = cells[cells["implementation"] == short].set_index("input")
+    assert runs.loc["test/one:own-0", "status"] == "unwritten"
+    # The stale result is right, so that an output check sees no more than rounding.
+    assert runs.loc["test/one:own-0", "rms"] < 1e-6
+    unguarded = only_mutant(table, "guard-dropped")
+    assert (cells[cells["implementation"] == unguarded]["status"] == "out_of_bounds").any()
+
+
+def only_mutant(table: "pd.DataFrame", rule: str) -> str:
+    """Return the only valid mutant that a rule makes."""
+    made = table["rules"].map(lambda rules: rule in rules) & (table["class"] == "valid")
+    (name,) = table.index[made]
+    return str(name)
+
+
+def test_witness_agrees_with_the_matrix(gpu_eval: Command, ran: Answer, place: Path) -> None:
+    answer = gpu_eval("witness", place / "matrix", "--json")
+    assert answer.code == 0
+    assert answer.json["differing"] == []
+    for row in answer.json["problems"]:
+        assert sum(row["by_scope"].values()) == row["valid"]
+
+
+def test_resume_of_a_finished_campaign(gpu_eval: Command, ran: Answer, place: Path) -> None:
+    answer = gpu_eval("resume", place / "matrix", "--json")
+    assert answer.code == 0
+    assert answer.json["id"] == Matrix.open(place / "matrix").id
+
+
+def test_a_second_run_gives_the_same_cells(gpu_eval: Command, ran: Answer, place: Path) -> None:
+    output = place / "again"
+    arguments = ("--corpus", place / "corpus", "--output", output, "--jobs", "1")
+    assert gpu_eval("run", *arguments).code == 0
+    assert tiny.cell_hashes(output) == tiny.cell_hashes(place / "matrix")
+
+
+def test_replay(gpu_eval: Command, ran: Answer, place: Path) -> None:
+    matrix = Matrix.open(place / "matrix")
+    suite = suite_of(matrix, ["test/one:own-0", "test/one:lattice-fit"])
+    suite.save(place / "suite.json")
+    output = place / "replay"
+    arguments = (place / "suite.json", "--output", output, "--corpus", place / "corpus")
+    answer = gpu_eval("replay", *arguments, "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["inputs"] == 2
+    ours = Matrix.open(output).cells("test/one").astype({"implementation": str, "input": str})
+    theirs = matrix.cells("test/one").astype({"implementation": str, "input": str})
+    both = ours.merge(theirs, on=["implementation", "input"], suffixes=("", "_matrix"))
+    both = both[~both["implementation"].str.endswith(":stale")]
+    assert len(both) > 100
+    assert both["rms"].equals(both["rms_matrix"].rename("rms"))
+
+
+def test_corpus_check(gpu_eval: Command, place: Path) -> None:
+    arguments = ("corpus", "check", "test/one", "--corpus", place / "corpus")
+    answer = gpu_eval(*arguments, "--json")
+    assert answer.code == 0, answer.err
+    (report,) = answer.json["problems"]
+    assert report["passed"]
+    assert report["inputs"] == 28
+    wrong = place / "wrong"
+    shutil.copytree(place / "corpus", wrong)
+    kernel = wrong / "one" / "kernel.cu"
+    kernel.write_text(kernel.read_text().replace("i < cols", "i < cols - 1"))
+    answer = gpu_eval("corpus", "check", "test/one", "--corpus", wrong)
+    assert answer.code == 1
+    assert "test/one plain" in answer.sentence
+
+
+def test_mutants_list_compiled(gpu_eval: Command, place: Path) -> None:
+    arguments = ("mutants", "list", "--compile", "--corpus", place / "corpus")
+    answer = gpu_eval(*arguments, "--problem", "test/one", "--json").json
+    parts = ("stillborn", "equivalent", "duplicate", "valid")
+    assert answer["generated"] == sum(answer[part] for part in parts)
+    table = Matrix.open(place / "matrix").implementations_of("test/one")
+    mutants = table[table["kind"] == "mutant"]
+    assert answer["valid"] == (mutants["class"] == "valid").sum()

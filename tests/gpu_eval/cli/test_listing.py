@@ -1,0 +1,63 @@
+"""Commands that only look: problems and faults."""
+
+from pathlib import Path
+
+from tests.gpu_eval.campaign import tiny
+from tests.gpu_eval.cli.command import Command
+
+FAMILIES = ["arithmetic", "boundary", "indexing", "precision", "semantic", "synchronization"]
+
+
+def test_corpus_list(gpu_eval: Command, tmp_path: Path) -> None:
+    corpus = tiny.write_corpus(tmp_path / "corpus")
+    listed = gpu_eval("corpus", "list", "--corpus", corpus, "--json").json["problems"]
+    found = {row["problem"]: row for row in listed}
+    assert {"level1/001", "level1/050", "test/one", "test/two"} <= set(found)
+    assert found["test/one"]["substrates"] == ["plain"]
+    assert "eager" in found["test/one"]["controls"]
+    assert "test/two" in gpu_eval("corpus", "list", "--corpus", corpus).out
+
+
+def test_mutants_list_counts_what_it_names(gpu_eval: Command, tmp_path: Path) -> None:
+    corpus = tiny.write_corpus(tmp_path / "corpus")
+    answer = gpu_eval("mutants", "list", "--corpus", corpus, "--problem", "test/one", "--json").json
+    assert (answer["problems"], answer["substrates"]) == (1, 1)
+    assert list(answer["by_family"]) == FAMILIES
+    assert sum(answer["by_family"].values()) == answer["generated"] == len(answer["mutants"])
+    assert answer["rules"] == len({m["rule"] for m in answer["mutants"]})
+    ids = [m["mutant"] for m in answer["mutants"]]
+    assert ids[: len(tiny.mutants(corpus))] == tiny.mutants(corpus)
+    text = gpu_eval("mutants", "list", "--corpus", corpus, "--problem", "test/one").out
+    assert all(name in text for name in ids[:3])
+
+
+def test_mutants_list_of_all_problems_has_every_family(gpu_eval: Command) -> None:
+    answer = gpu_eval("mutants", "list", "--json").json
+    assert answer["problems"] == 6
+    assert answer["rules"] >= 45
+    assert all(answer["by_family"][family] > 0 for family in FAMILIES)
+    assert "mutants" not in answer
+
+
+def test_mutants_show_is_a_diff(gpu_eval: Command, tmp_path: Path) -> None:
+    corpus = tiny.write_corpus(tmp_path / "corpus")
+    listed = gpu_eval("mutants", "list", "--corpus", corpus, "--problem", "test/one", "--json").json
+    chosen = next(m for m in listed["mutants"] if m["before"] == "row < rows")
+    answer = gpu_eval("mutants", "show", chosen["mutant"], "--corpus", corpus, "--json").json
+    assert answer["rule"] == chosen["rule"]
+    assert "-    if (row < rows) {" in answer["diff"]
+    after = chosen["after"]
+    assert f"+    if ({after}) {{" in answer["diff"]
+    plain = gpu_eval("mutants", "show", chosen["mutant"], "--corpus", corpus)
+    assert plain.out.rstrip("\n") == answer["diff"].rstrip("\n")
+
+
+def test_new_scaffolds_a_problem_that_loads(gpu_eval: Command, tmp_path: Path) -> None:
+    corpus = tmp_path / "mine"
+    answer = gpu_eval("new", "my_sum", "--directory", corpus, "--json").json
+    assert answer == {"problem": "my_sum", "directory": str(corpus / "my_sum")}
+    listed = gpu_eval("corpus", "list", "--corpus", corpus, "--json").json["problems"]
+    assert "user/my_sum" in [row["problem"] for row in listed]
+    again = gpu_eval("new", "my_sum", "--directory", corpus)
+    assert again.code == 2
+    assert "exists already" in again.sentence
