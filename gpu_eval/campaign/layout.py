@@ -14,8 +14,6 @@ Everything that is not the matrix lies in one directory inside the output::
 from dataclasses import dataclass
 from pathlib import Path
 
-from suiteopt.matrix.tables import HEADER
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -66,6 +64,9 @@ class Layout:
     @property
     def header(self) -> Path:
         """The matrix's header, written last."""
+        # Here, because the module loads pyarrow, which starts a thread: workers go without.
+        from suiteopt.matrix.tables import HEADER
+
         return self.root / HEADER
 
     def shard(self, name: str) -> Path:

@@ -99,6 +99,9 @@ def _draw(spec: TensorSpec, values: Mapping[str, int]) -> "Tensor":
         drawn = torch.randint(0, 2, shape).bool()
     elif spec.structure is Structure.SIGNS:
         drawn = torch.randint(0, 2, shape).float() * 2 - 1
+    elif spec.own_draw is OwnDraw.UNIFORM_SCALED:
+        scale = torch.rand(())
+        drawn = _structured(torch.rand(shape) * scale, spec.structure).contiguous()
     else:
         draw = torch.randn if spec.own_draw is OwnDraw.NORMAL else torch.rand
         drawn = _structured(draw(shape), spec.structure).contiguous()

@@ -60,7 +60,12 @@ def start(root: Path, settings: Settings, device: Device, reporter: Reporter) ->
     reporter.stage("planning")
     began = time.monotonic()
     plan = build_plan(settings)
-    layout.work.mkdir(parents=True, exist_ok=True)
+    try:
+        layout.work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{root} cannot be made ({error.strerror}); choose another --output"
+        ) from error
     with locked(layout.lock):
         _refuse_occupied(layout)
         _freeze(layout, plan)

@@ -66,10 +66,38 @@ class Profile:
     problems: tuple[str, ...] = ()
 
 
+_CPU_PROBLEMS = (
+    "level1/001",
+    "level1/019",
+    "level1/023",
+    "level1/040",
+    "level1/042",
+    "level1/050",
+)
+"""What the small profiles measure, whatever else the corpus holds: their matrices stay the same."""
+
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
-        "demo": Profile("demo", Limits(4096, 256), 16, 8, scalings=3, shapes=2, parameters=3),
-        "quick": Profile("quick", Limits(4096, 512), 24, 16, scalings=4, shapes=3, parameters=4),
+        "demo": Profile(
+            "demo",
+            Limits(4096, 256),
+            candidates=16,
+            witnesses=8,
+            scalings=3,
+            shapes=2,
+            parameters=3,
+            problems=_CPU_PROBLEMS,
+        ),
+        "quick": Profile(
+            "quick",
+            Limits(4096, 512),
+            candidates=24,
+            witnesses=16,
+            scalings=4,
+            shapes=3,
+            parameters=4,
+            problems=_CPU_PROBLEMS,
+        ),
         "full": Profile("full", Limits(16384, 4096), 48, 24, scalings=5, shapes=5, parameters=8),
     }
 )

@@ -86,12 +86,17 @@ def report(finished: "Finished", as_json: bool) -> None:
         **summary,
         "seconds": finished.seconds,
     }
-    lines = table(f"{finished.path} ({matrix.meta.label})", "what", "figure#")
-    for key, value in summary.items():
-        if isinstance(value, dict):
-            for name, figure in value.items():
-                lines.add_row(f"{key}: {name}", str(figure))
-        elif not isinstance(value, list):
-            lines.add_row(key, str(value))
+    lines = table(f"{finished.path} ({matrix.meta.label})", "", "#")
+    for key in ("problems", "substrates", "rules"):
+        lines.add_row(key, str(summary[key]))
+    for key, figure in summary["mutants"].items():
+        lines.add_row(f"mutants {key}", str(figure))
+    for key in ("nulls", "controls", "inputs", "cells"):
+        lines.add_row(key, str(summary[key]))
     lines.add_row("seconds", f"{finished.seconds:.1f}")
-    show(as_json, answer, lines)
+    invalid = matrix.inputs[~matrix.inputs["valid"].astype(bool)]
+    notes = [
+        f"invalid input {name}: {reason}"
+        for name, reason in zip(invalid["input"], invalid["invalid_reason"], strict=True)
+    ]
+    show(as_json, answer, lines, *notes)

@@ -7,7 +7,7 @@ files, and macros are restored after each mutant.
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -52,12 +52,42 @@ _PROVIDED = frozenset(
         "stdio.h",
     }
 )
+_HALF_HEADERS = frozenset({"cuda_fp16.h", "cuda_bf16.h"})
 _STANDARD = frozenset({"limits", "type_traits", "utility", "initializer_list", "array", "tuple"})
 
 _INCLUDE = re.compile(r"\s*#\s*include\s*(?:<([^>]+)>|\"([^\"]+)\")")
 _MACRO = re.compile(r"\s*#\s*(?:define|undef)\s+([A-Za-z_]\w*)")
 _ONCE = re.compile(r"\s*#\s*pragma\s+once\b")
 _CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between the compilers that units are for.
+
+    Attributes
+    ----------
+    name : str
+    provided : frozenset of str
+        Headers that are left out, since the runtime stands for them or nothing is needed.
+    hoisted : frozenset of str
+        Headers that are included once, before all members.
+    rewrite : callable
+        Tokens of a file to its text.
+    """
+
+    name: str
+    provided: frozenset[str]
+    hoisted: frozenset[str]
+    rewrite: Callable[[Sequence[Token]], str]
+
+
+def _verbatim(tokens: Sequence[Token]) -> str:
+    return "".join(token.text for token in tokens)
+
+
+HOST = Dialect("the host device", _PROVIDED, _STANDARD, rewrite_shared)
+CUDA = Dialect("NVRTC", _PROVIDED - {"cuda_fp16.h", "cuda_bf16.h"}, _HALF_HEADERS, _verbatim)
 
 
 class SourceError(Exception):
@@ -102,7 +132,7 @@ def table(index: int) -> str:
     return f"{label(index)}_table"
 
 
-def prepare(source: KernelSource) -> Prepared:
+def prepare(source: KernelSource, dialect: Dialect = HOST) -> Prepared:
     """Inline, rewrite and check one implementation.
 
     Raises
@@ -110,7 +140,7 @@ def prepare(source: KernelSource) -> Prepared:
     SourceError
         If a header is missing or not available, or a declaration cannot be rewritten.
     """
-    gatherer = _Gatherer(source.files)
+    gatherer = _Gatherer(source.files, dialect)
     body = gatherer.inline(source.main)
     return Prepared(
         source,
@@ -146,11 +176,25 @@ def assemble(members: Sequence[Prepared]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def assemble_cuda(members: Sequence[Prepared]) -> str:
+    """Return the text of a unit for NVRTC; member i gets the namespace ``label(i)``."""
+    lines = [f"#include <{name}>" for name in sorted({h for m in members for h in m.hoisted})]
+    for index, member in enumerate(members):
+        name = label(index)
+        lines += [f'#pragma push_macro("{macro}")' for macro in member.macros]
+        lines.append(f"namespace {name} {{")
+        lines.append(member.body.replace(_LABEL, name))
+        lines.append("}")
+        lines += [f'#pragma pop_macro("{macro}")' for macro in member.macros]
+    return "\n".join(lines) + "\n"
+
+
 class _Gatherer:
     """Inlines the headers of one implementation."""
 
-    def __init__(self, files: Mapping[str, str]) -> None:
+    def __init__(self, files: Mapping[str, str], dialect: Dialect) -> None:
         self.files = files
+        self.dialect = dialect
         self.hoisted: set[str] = set()
         self.macros: set[str] = set()
         self.balanced = True
@@ -163,7 +207,7 @@ class _Gatherer:
         tokens = [self._rewritten(t) for t in _share_linkage(_tokens(self.files[name]))]
         self.balanced = self.balanced and _is_balanced(tokens)
         try:
-            text = rewrite_shared(tokens)
+            text = self.dialect.rewrite(tokens)
         except SharedMemoryError as error:
             raise SourceError(f"{name}:{error}") from error
         lines = [f'#line 1 "{_LABEL}/{name}"']
@@ -201,12 +245,12 @@ class _Gatherer:
             if any(_ONCE.match(t.text) for t in _directives(self.files[path])):
                 self._once.add(path)
             return f'{self.inline(path)}\n#line {line + 1} "{_LABEL}/{parent}"'
-        if name in _STANDARD:
+        if name in self.dialect.hoisted:
             self.hoisted.add(name)
-        elif name not in _PROVIDED:
+        elif name not in self.dialect.provided:
             raise SourceError(
                 f"{parent}:{line}: error: header '{name}' is neither among the problem's files "
-                "nor available on the host device"
+                f"nor available on {self.dialect.name}"
             )
         return ""
 

@@ -45,12 +45,13 @@ def _ratio(d: float, scale: float) -> float:
     return d / scale if scale > 0.0 else math.inf
 
 
-def statistics_of(record: NDArray[np.void]) -> dict[Statistic, float]:
+def statistics_of(record: np.void) -> dict[Statistic, float]:
     """Return the statistics of one output tensor from its record.
 
     Parameters
     ----------
-    record : ndarray, shape (), dtype `PARTIAL`
+    record : void
+        One element of an array of dtype `PARTIAL`.
     """
     maxima = dict(zip(MAXIMA, (float(v) for v in record["maxima"]), strict=True))
     sums = dict(zip(SUMS, (float(v) for v in record["sums"]), strict=True))

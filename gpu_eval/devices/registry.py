@@ -12,7 +12,7 @@ def open_device(name: str = "auto") -> Device:
     Parameters
     ----------
     name : str
-        ``cpu``; ``cuda``; ``auto`` takes the best that there is.
+        ``cpu``; ``cuda``; ``auto`` takes a GPU where driver, pycuda and NVRTC are to be had.
 
     Raises
     ------
@@ -21,11 +21,14 @@ def open_device(name: str = "auto") -> Device:
     """
     if name not in DEVICES:
         raise UserError(f"unknown device '{name}'; known: {', '.join(DEVICES)}")
-    if name == "cuda":
-        raise UserError(
-            "device 'cuda' is not available in this version, which runs kernels on the CPU; "
-            "use --device cpu"
-        )
+    if name != "cpu":
+        from gpu_eval.devices.cuda import CudaDevice
+
+        try:
+            return CudaDevice()
+        except UserError:
+            if name == "cuda":
+                raise
     from gpu_eval.devices.host import HostDevice
 
     return HostDevice()

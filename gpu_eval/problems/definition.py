@@ -72,6 +72,7 @@ class OwnDraw(StrEnum):
     """How the benchmark draws a tensor."""
 
     UNIFORM = "uniform"  # torch.rand
+    UNIFORM_SCALED = "uniform_scaled"  # torch.rand(()) first, then torch.rand, times that number
     NORMAL = "normal"  # torch.randn
     CLASS_IDS = "class_ids"  # torch.randint
 

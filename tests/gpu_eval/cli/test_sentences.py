@@ -56,6 +56,8 @@ def test_occupied_directories(gpu_eval: Command, tmp_path: Path) -> None:
     assert "is not empty (it holds notes.txt)" in answer.sentence
     file = tmp_path / "notes.txt"
     assert "is a file" in gpu_eval("run", "--output", file).sentence
+    below = gpu_eval("run", "--output", file / "matrix", "--problem", "level1/019")
+    assert "cannot be made" in below.sentence
 
 
 def test_a_matrix_that_is_damaged(gpu_eval: Command, tmp_path: Path) -> None:

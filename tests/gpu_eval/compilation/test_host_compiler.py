@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gpu_eval.compilation import host
+from gpu_eval.compilation import batch
 from gpu_eval.compilation.cache import BinaryCache, Entry, default_cache, write_atomically
 from gpu_eval.compilation.host import HostCompiler
 from gpu_eval.compilation.toolchain import find_toolchain, machine_options
@@ -154,7 +154,7 @@ def test_internal_compiler_error_names_its_mutant() -> None:
         "hgm00002/kernel.cu: In function 'void hgm00002::{anonymous}::k()':\n"
         "hgm00002/kernel.cu:3:1: internal compiler error: Segmentation fault\n"
     )
-    assert host._named(messages, 3) == {
+    assert batch.named_members(messages, 3) == {
         2: "kernel.cu:3:1: internal compiler error: Segmentation fault"
     }
 

@@ -14,22 +14,22 @@ __global__ void matvec_partial(const float* __restrict__ a, const float* __restr
 
     const int split = blockIdx.x;
     const int first_row = blockIdx.y * kRows;
-    const int rows = min(kRows, m - first_row);
     const int begin = split * length;
     const int end = min(begin + length, k);
-    const float* block_in = a + static_cast<long long>(first_row) * k;
 
     float acc[kRows] = {};
     for (int i = begin + threadIdx.x; i < end; i += kThreads) {
         const float factor = b[i];
-        for (int r = 0; r < rows; ++r) {
-            acc[r] += block_in[static_cast<long long>(r) * k + i] * factor;
+        for (int r = 0; r < kRows; ++r) {
+            // What is read again beyond the last row is not stored.
+            const int row = min(first_row + r, m - 1);
+            acc[r] += a[static_cast<long long>(row) * k + i] * factor;
         }
     }
 
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < kRows; ++r) {
         const float total = block_sum(acc[r], warp_totals);
-        if (threadIdx.x == 0) {
+        if (threadIdx.x == 0 && first_row + r < m) {
             partial[(first_row + r) * gridDim.x + split] = total;
         }
     }

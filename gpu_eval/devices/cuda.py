@@ -1,0 +1,110 @@
+"""The cuda device: NVRTC to machine code, pycuda to run it."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gpu_eval.compilation.nvrtc import (
+    NvrtcCompiler,
+    compile_cubin,
+    compile_options,
+    nvrtc_version,
+)
+from gpu_eval.devices.base import Binary, Device, KernelSource, Session
+from suiteopt.errors import MissingExtraError, UserError
+
+MINIMUM_BYTES = 2 << 30
+
+
+class CudaDevice(Device):
+    """One NVIDIA GPU.
+
+    Parameters
+    ----------
+    ordinal : int
+        Which, as the driver counts them.
+
+    Raises
+    ------
+    UserError
+        If there is no driver, no such GPU, too little memory, or a package is missing.
+    """
+
+    name = "cuda"
+    torch_device = "cuda"
+    schedules = 2
+
+    def __init__(self, ordinal: int = 0) -> None:
+        self.ordinal = ordinal
+        device = _device(ordinal)
+        self._model = str(device.name())
+        major, minor = device.compute_capability()
+        self.architecture = f"sm_{major}{minor}"
+        self._memory = int(device.total_memory())
+        if self._memory < MINIMUM_BYTES:
+            raise UserError(
+                f"{self._model} has {self._memory >> 20} MiB of memory, and a campaign needs "
+                f"{MINIMUM_BYTES >> 20}; use a larger GPU or --device cpu"
+            )
+
+    def describe(self) -> dict[str, str]:
+        """Return model, driver, compiler and options."""
+        import torch
+
+        version = _driver().get_driver_version()
+        return {
+            "name": self.name,
+            "model": self._model,
+            "architecture": self.architecture,
+            "memory": f"{self._memory >> 20} MiB",
+            "driver": f"CUDA {version // 1000}.{version % 1000 // 10}",
+            "compiler": f"NVRTC {nvrtc_version()}",
+            "torch": str(torch.__version__),
+            "options": " ".join(
+                o for o in compile_options(self.architecture) if "include-path" not in o
+            ),
+        }
+
+    def compile(self, sources: Sequence[KernelSource], cache: Path, jobs: int) -> Sequence[Binary]:
+        """Compile many implementations; see `Device.compile`."""
+        return NvrtcCompiler(self.architecture).compile(sources, cache, jobs)
+
+    def open(self) -> Session:
+        """Take the GPU in this process."""
+        from gpu_eval.devices.cuda_session import CudaSession
+
+        text = files("gpu_eval.devices").joinpath("compare.cu").read_text()
+        entries = ("compare_partial", "compare_final", "check_zones")
+        cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
+        return CudaSession(_driver(), self.ordinal, cubin)
+
+
+def _driver() -> Any:
+    """Import and initialise pycuda's driver module."""
+    try:
+        import pycuda.driver as driver
+    except ImportError as error:
+        if "libcuda" in str(error):
+            raise UserError(
+                "there is no NVIDIA driver on this machine (libcuda was not found); "
+                "use --device cpu, or a machine with a GPU"
+            ) from error
+        raise MissingExtraError("pycuda", "gpu") from error
+    try:
+        driver.init()
+    except driver.Error as error:
+        raise UserError(
+            f"the NVIDIA driver does not start ({error}); use --device cpu, or a machine with a GPU"
+        ) from error
+    return driver
+
+
+def _device(ordinal: int) -> Any:
+    driver = _driver()
+    count = driver.Device.count()
+    if ordinal >= count:
+        raise UserError(
+            f"there is no GPU {ordinal}, the driver has {count}; use --device cpu, or one of them"
+        )
+    return driver.Device(ordinal)
