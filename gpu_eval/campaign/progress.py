@@ -15,9 +15,9 @@ from rich.progress import (
     SpinnerColumn,
     Task,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 LINE_SECONDS = 10.0
@@ -117,12 +117,12 @@ class Bar(Reporter):
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(),
+            # Narrow enough for a terminal of 80 columns.
+            BarColumn(bar_width=16),
             TextColumn("{task.completed:.0f}/{task.total:.0f} cells"),
-            _Rate(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
+            _Rate(table_column=Column(no_wrap=True)),
             TimeRemainingColumn(),
+            TextColumn("left"),
             console=console,
             transient=True,
         )

@@ -70,7 +70,13 @@ def show(as_json: bool, answer: Mapping[str, Any], *tables: Table | str) -> None
 
 def table(title: str, *columns: str) -> Table:
     """Return an empty table; columns whose name ends in ``#`` are numbers, set right."""
-    result = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    result = Table(
+        title=title or None,
+        title_justify="left",
+        show_header=any(column.rstrip("#") for column in columns),
+        box=None,
+        pad_edge=False,
+    )
     for column in columns:
         number = column.endswith("#")
         result.add_column(column.rstrip("#"), justify="right" if number else "left")

@@ -86,7 +86,8 @@ def report(finished: "Finished", as_json: bool) -> None:
         **summary,
         "seconds": finished.seconds,
     }
-    lines = table(f"{finished.path} ({matrix.meta.label})", "", "#")
+    title = f"{finished.path} ({matrix.meta.label})"
+    lines = table("", "", "#")
     for key in ("problems", "substrates", "rules"):
         lines.add_row(key, str(summary[key]))
     for key, figure in summary["mutants"].items():
@@ -99,4 +100,4 @@ def report(finished: "Finished", as_json: bool) -> None:
         f"invalid input {name}: {reason}"
         for name, reason in zip(invalid["input"], invalid["invalid_reason"], strict=True)
     ]
-    show(as_json, answer, lines, *notes)
+    show(as_json, answer, title, lines, *notes)

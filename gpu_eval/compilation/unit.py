@@ -74,20 +74,23 @@ class Dialect:
         Headers that are included once, before all members.
     rewrite : callable
         Tokens of a file to its text.
+    numbers_barriers : bool
+        Whether every barrier is told from the others, so that divergence can be seen.
     """
 
     name: str
     provided: frozenset[str]
     hoisted: frozenset[str]
     rewrite: Callable[[Sequence[Token]], str]
+    numbers_barriers: bool
 
 
 def _verbatim(tokens: Sequence[Token]) -> str:
     return "".join(token.text for token in tokens)
 
 
-HOST = Dialect("the host device", _PROVIDED, _STANDARD, rewrite_shared)
-CUDA = Dialect("NVRTC", _PROVIDED - {"cuda_fp16.h", "cuda_bf16.h"}, _HALF_HEADERS, _verbatim)
+HOST = Dialect("the host device", _PROVIDED, _STANDARD, rewrite_shared, True)
+CUDA = Dialect("NVRTC", _PROVIDED - {"cuda_fp16.h", "cuda_bf16.h"}, _HALF_HEADERS, _verbatim, False)
 
 
 class SourceError(Exception):
@@ -181,11 +184,11 @@ def assemble_cuda(members: Sequence[Prepared]) -> str:
     lines = [f"#include <{name}>" for name in sorted({h for m in members for h in m.hoisted})]
     for index, member in enumerate(members):
         name = label(index)
-        lines += [f'#pragma push_macro("{macro}")' for macro in member.macros]
         lines.append(f"namespace {name} {{")
         lines.append(member.body.replace(_LABEL, name))
         lines.append("}")
-        lines += [f'#pragma pop_macro("{macro}")' for macro in member.macros]
+        # NVRTC cannot push and pop macros; nothing but members defines any, so these go.
+        lines += [f"#undef {macro}" for macro in member.macros]
     return "\n".join(lines) + "\n"
 
 
@@ -221,7 +224,7 @@ class _Gatherer:
 
     def _rewritten(self, token: Token) -> Token:
         """Number barriers, mark includes for inlining and note macros."""
-        if token.kind is TokenKind.NAME and token.text == "__syncthreads":
+        if self.dialect.numbers_barriers and token.text == "__syncthreads":
             self._barriers += 1
             return Token(token.kind, f"::hostgpu::barrier_at<{self._barriers}>", token.line)
         if token.kind is not TokenKind.DIRECTIVE:

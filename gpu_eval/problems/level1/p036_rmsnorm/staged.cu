@@ -1,9 +1,9 @@
 // y = x / sqrt(mean(x^2 over features) + eps) for x of (batch, features, pixels), read once: a
-// block stages all features of 32 positions in dynamic shared memory, (features + 4) x 32 floats,
-// the last four rows for the partial sums of its four lanes.
+// block stages all features of 16 positions in dynamic shared memory, (features + 8) x 16 floats,
+// the last eight rows for the partial sums of its eight lanes.
 
-constexpr int kPositions = 32;
-constexpr int kLanes = 4;
+constexpr int kPositions = 16;
+constexpr int kLanes = 8;
 
 __global__ void rmsnorm_staged(const float* __restrict__ x, float* __restrict__ y, int features,
                                long long pixels, long long positions, float eps) {

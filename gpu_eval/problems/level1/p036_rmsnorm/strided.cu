@@ -1,9 +1,9 @@
 // y = x / sqrt(mean(x^2 over features) + eps) for x of (batch, features, pixels): a position is a
-// pixel of an image, its features lie `pixels` apart. 32 positions x 4 lanes a block, each lane
-// every fourth feature; partial sums meet in shared memory, then x is read again.
+// pixel of an image, its features lie `pixels` apart. 16 positions x 8 lanes a block, each lane
+// every eighth feature; partial sums meet in shared memory, then x is read again.
 
-constexpr int kPositions = 32;
-constexpr int kLanes = 4;
+constexpr int kPositions = 16;
+constexpr int kLanes = 8;
 
 __global__ void rmsnorm_strided(const float* __restrict__ x, float* __restrict__ y, int features,
                                 long long pixels, long long positions, float eps) {
