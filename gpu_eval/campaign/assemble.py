@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,12 @@ import pandas as pd
 from gpu_eval.campaign import results, witness
 from gpu_eval.campaign.cells import STATUSES
 from gpu_eval.campaign.equivalence import Classified
+from gpu_eval.campaign.header import header
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan, hash_files
 from gpu_eval.campaign.pool_input import PoolInput
-from gpu_eval.campaign.schedule import ProblemState, Schedule, cell_tasks
+from gpu_eval.campaign.problem_state import ProblemState, cell_tasks
+from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import InputFacts
 from gpu_eval.devices.base import Device
@@ -29,13 +30,10 @@ from suiteopt.matrix.schema import (
     STATISTICS,
     ImplementationClass,
     Kind,
-    ShapeScope,
 )
 from suiteopt.matrix.tables import floor_column, maximum_column
 from suiteopt.matrix.writer import MatrixWriter
 
-TOOL = "gpu-eval"
-POLICY = {"tf32": False, "fast_math": False}
 FLAGS = (
     "constant",
     "near_zero",
@@ -88,42 +86,6 @@ def assemble(
     writer.finish(
         True, ended=ended.isoformat(timespec="seconds"), seconds=round(journal.seconds, 3)
     )
-
-
-def header(
-    plan: CampaignPlan, settings: Settings, device: Device, started: datetime
-) -> dict[str, Any]:
-    """Return the header's keys that are known from the start."""
-    return {
-        "tool": TOOL,
-        "version": tool_version(),
-        "profile": plan.profile,
-        "label": label(plan, device),
-        "device": device.describe(),
-        "command": settings.command,
-        "started": started.isoformat(timespec="seconds"),
-        "corpus_hash": plan.corpus_hash,
-        "pool_hash": plan.pool_hash,
-        "witness_hash": plan.witness_hash,
-        "policy": POLICY,
-        "ratios": [],
-        "ledger": [],
-    }
-
-
-def tool_version() -> str:
-    """Return the version of this distribution."""
-    try:
-        return version("kernel-suiteopt")
-    except PackageNotFoundError:
-        return "0+unknown"
-
-
-def label(plan: CampaignPlan, device: Device) -> str:
-    """Return the line that tables print above figures."""
-    name = "CPU" if device.torch_device == "cpu" else "GPU"
-    scopes = {i.scope for problem in plan.problems for i in problem.inputs}
-    return f"{name}, {'shortened' if ShapeScope.PROFILE in scopes else 'contract'} shapes"
 
 
 def problem_row(state: ProblemState) -> dict[str, Any]:

@@ -98,7 +98,13 @@ class CaseFactory:
         for name, output in reference.items():
             _check_finite(name, output, truth[name])
         size = sum(t.numel() * t.element_size() for t in (*tensors.values(), *reference.values()))
-        case = Case(f"{self._problem.id}|{pool_input.id}", tensors, reference, truth)
+        case = Case(
+            f"{self._problem.id}|{pool_input.id}",
+            tensors,
+            reference,
+            truth,
+            self._problem.value_of,
+        )
         return Prepared(case, size)
 
 

@@ -6,6 +6,7 @@ its task is then merely run again: tasks are idempotent.
 
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +52,9 @@ class Journal:
         self._done: dict[str, dict[str, str]] = {}
         self._verdicts: dict[str, list[Verdict]] = {}
         self._shattered: set[str] = set()
-        self.seconds = 0.0
-        """Wall-clock seconds of all sittings so far."""
+        self._began = time.monotonic()
+        self._sitting = 0.0
+        self._before = 0.0
         for entry in _read(path):
             self._take(entry)
 
@@ -77,9 +79,19 @@ class Journal:
         """Record that a task is replaced by one task an implementation."""
         self._append({"event": "shatter", "key": key})
 
-    def sitting(self, seconds: float) -> None:
-        """Record how long the campaign has been at work since it was started or resumed."""
-        self._append({"event": "sitting", "seconds": seconds})
+    def sit_down(self, began: float) -> None:
+        """Record that the campaign was started or resumed, at a moment of ``time.monotonic``."""
+        self._began = began
+        self._append({"event": "sitting"})
+
+    def stand_up(self) -> None:
+        """Record that the campaign is done or interrupted for now."""
+        self._append({"event": "break"})
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds of all sittings, each up to its last line."""
+        return self._before + self._sitting
 
     def verdicts(self, key: str) -> tuple[Verdict, ...]:
         """Return the recorded verdicts on cells of a task."""
@@ -108,6 +120,7 @@ class Journal:
         return self._done.get(key, {}).get(name)
 
     def _append(self, entry: dict[str, Any]) -> None:
+        entry = {**entry, "at": round(time.monotonic() - self._began, 3)}
         line = json.dumps(entry, sort_keys=True) + "\n"
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -137,8 +150,12 @@ class Journal:
                 self._verdicts.setdefault(key, []).append(verdict)
             case {"event": "shatter", "key": str(key)}:
                 self._shattered.add(key)
-            case {"event": "sitting", "seconds": int() | float() as seconds}:
-                self.seconds += float(seconds)
+            case {"event": "sitting"}:
+                self._before += self._sitting
+                self._sitting = 0.0
+        at = entry.get("at")
+        if isinstance(at, int | float):
+            self._sitting = float(at)
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from gpu_eval.campaign.assemble import TOOL, tool_version
+from gpu_eval.campaign.header import TOOL, tool_version
 from suiteopt.errors import UserError
 from suiteopt.matrix.files import sha256
 from suiteopt.matrix.store import Matrix

@@ -14,7 +14,8 @@ from types import FrameType
 from typing import Any
 
 from gpu_eval.campaign import processes
-from gpu_eval.campaign.assemble import assemble, tool_version
+from gpu_eval.campaign.assemble import assemble
+from gpu_eval.campaign.header import tool_version
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.lock import locked
@@ -129,6 +130,7 @@ def _work(
     description = json.dumps(device.describe(), sort_keys=True)
     try:
         with _terminated_like_interrupted():
+            journal.sit_down(began)
             schedule = Schedule(plan, settings, journal, layout.shards, description)
 
             def report(done: int, note: str) -> None:
@@ -143,7 +145,7 @@ def _work(
                 supervisor.run()
             finally:
                 with contextlib.suppress(OSError):
-                    journal.sitting(time.monotonic() - began)
+                    journal.stand_up()
             reporter.stage("writing the matrix")
             assemble(layout.root, plan, settings, schedule, journal, layout.shards, device, started)
     except KeyboardInterrupt:

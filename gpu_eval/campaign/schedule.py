@@ -4,15 +4,15 @@ Problems overlap: while the last unit of one compiles, the other workers go on w
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gpu_eval.campaign import results
-from gpu_eval.campaign.equivalence import Classified, classify
-from gpu_eval.campaign.implementations import Implementation
+from gpu_eval.campaign.equivalence import classify
 from gpu_eval.campaign.journal import Journal
-from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
+from gpu_eval.campaign.plan import CampaignPlan
+from gpu_eval.campaign.problem_state import ProblemState, subject_of
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import (
     CellTask,
@@ -22,7 +22,7 @@ from gpu_eval.campaign.tasks import (
     Task,
     content_key,
 )
-from gpu_eval.devices.base import Binary, KernelSource
+from gpu_eval.devices.base import KernelSource
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan, render
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
@@ -30,29 +30,6 @@ from suiteopt.matrix.schema import Kind
 
 COMPILE_CHUNK = 48
 """Sources in one compile task: about one unit of the host compiler."""
-
-
-@dataclass
-class ProblemState:
-    """How far a problem has come."""
-
-    plan: ProblemPlan
-    binaries: dict[str, Binary] = field(default_factory=dict)
-    compiling: int = 0
-    originals: str = ""
-    base: CellTask | None = None
-    facts: dict[str, InputFacts] | None = None
-    classified: tuple[Classified, ...] = ()
-    blocks: list[CellTask] = field(default_factory=list)
-    unfinished: int = 0
-
-    @property
-    def cells(self) -> int:
-        """Cells that the problem will have, as far as is known."""
-        inputs = len(self.plan.order)
-        if self.classified:
-            return inputs * sum(c.runs for c in self.classified)
-        return inputs * len(self.plan.implementations)
 
 
 class Schedule:
@@ -272,27 +249,6 @@ class Schedule:
 
     def _key(self, prefix: str, **content: object) -> str:
         return content_key(prefix, {**self._common, **content})
-
-
-def subject_of(implementation: Implementation, binaries: Mapping[str, Binary]) -> Subject:
-    """Return what a worker needs to run an implementation."""
-    source = implementation.source
-    control = implementation.control
-    return Subject(
-        id=implementation.id,
-        kind=implementation.kind,
-        name=implementation.name,
-        binary=None if source is None else binaries[source.id],
-        plan=implementation.plan,
-        blind=control is not None and control.blind,
-    )
-
-
-def cell_tasks(state: ProblemState) -> Iterator[CellTask]:
-    """Yield the tasks whose cells make up a problem's part of the matrix."""
-    if state.base is not None:
-        yield state.base
-    yield from state.blocks
 
 
 def _describe(source: KernelSource) -> str:

@@ -6,7 +6,7 @@ worker process and may die with it. Two implementations are meant: ``host`` (g++
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,9 @@ from suiteopt.matrix.schema import Count, Statistic, Status
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+ValueOf = Callable[[Mapping[str, "Tensor"], Mapping[str, "Tensor"]], Mapping[str, "Tensor"]]
+"""Named tensors and integer outputs to the values that these choose, by output."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,15 @@ class Case:
         Outputs of the benchmark's own reference in its own dtype.
     truth : mapping of str to Tensor
         Outputs of the reference in fp64.
+    value_of : callable or None
+        For integer outputs: what they choose, in fp64; see `gpu_eval.problems.definition.Problem`.
     """
 
     key: str
     tensors: Mapping[str, "Tensor"]
     reference: Mapping[str, "Tensor"]
     truth: Mapping[str, "Tensor"]
+    value_of: ValueOf | None = None
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 ALIGNMENT = 256
 GUARD_BYTES = 1 << 20
-GUARD_WORD = 0x7FC0BEEF
-"""Content of the zones: a quiet NaN, so that an overrun that reads shows in the output."""
+GUARD_WORD = 0x3FA5A5A5
+"""Content of the zones: a plain float in [1, 2), as on the host, so that an overrun that reads gets an
+ordinary wrong value and not a NaN, which would flatter a check."""
 
 
 @dataclass(frozen=True, slots=True)

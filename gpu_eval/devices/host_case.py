@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpu_eval.devices.base import Case
 from gpu_eval.devices.host_arguments import BoundPlan
 from gpu_eval.devices.host_library import BufferRole, BufferSpecification
+from gpu_eval.devices.integer_outputs import has_integer_outputs
 from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.errors import UserError
 
@@ -61,12 +62,22 @@ class Arena:
 
 @dataclass
 class BoundCase:
-    """A case in its arena. Outputs come after inputs, in the order of the reference."""
+    """A case in its arena. Outputs come after inputs, in the order of the reference.
+
+    Attributes
+    ----------
+    case, arena : Case, Arena
+    references, truths : dict of str to Tensor
+        What the library compares with, on the CPU.
+    integers : bool
+        Whether the outputs are integers, which `gpu_eval.devices.integer_outputs` judges.
+    """
 
     case: Case
     arena: Arena
     references: dict[str, "Tensor"]
     truths: dict[str, "Tensor"]
+    integers: bool = False
     plans: OrderedDict[tuple[str, str, ResolvedPlan], tuple[BoundPlan, Arena | None]] = field(
         default_factory=OrderedDict
     )
@@ -83,22 +94,33 @@ def bind_case(library: ctypes.CDLL, case: Case) -> BoundCase:
     Raises
     ------
     UserError
-        If an output is not float32, its truth does not fit, or two tensors share a name.
+        If an output is neither float32 nor an integer of 4 or 8 bytes, its truth does not fit, or
+        two tensors share a name.
     """
     import torch
 
+    integers = has_integer_outputs(case)
     tensors = {name: on_cpu(tensor) for name, tensor in case.tensors.items()}
     references = {name: on_cpu(tensor) for name, tensor in case.reference.items()}
     truths = {name: on_cpu(tensor) for name, tensor in case.truth.items()}
     for name, reference in references.items():
         truth = truths.get(name)
-        if reference.dtype != torch.float32:
+        judged = (torch.int32, torch.int64) if integers else (torch.float32,)
+        if reference.dtype not in judged:
             raise UserError(
                 f"output '{name}' has dtype {dtype_name(reference)}; the host device judges "
-                "float32 outputs only"
+                "float32, int32 and int64 outputs only"
             )
-        if truth is None or truth.dtype != torch.float64 or truth.shape != reference.shape:
-            raise UserError(f"output '{name}' needs a float64 truth of the reference's shape")
+        wanted = reference.dtype if integers else torch.float64
+        if truth is None or truth.dtype != wanted or truth.shape != reference.shape:
+            raise UserError(
+                f"output '{name}' needs a {str(wanted).removeprefix('torch.')} truth of the "
+                "reference's shape"
+            )
+        if integers:
+            # The library sees words; what they are worth is judged outside, so that this truth
+            # only has to be as long as they are.
+            truths[name] = torch.zeros(_bytes(reference) // 4, dtype=torch.float64)
         if name in tensors:
             raise UserError(f"'{name}' is the name of both an input and an output")
     specifications = [
@@ -118,7 +140,7 @@ def bind_case(library: ctypes.CDLL, case: Case) -> BoundCase:
         )
         for name, reference in references.items()
     ]
-    return BoundCase(case, Arena(library, specifications), references, truths)
+    return BoundCase(case, Arena(library, specifications), references, truths, integers)
 
 
 def on_cpu(tensor: "Tensor") -> "Tensor":

@@ -20,6 +20,7 @@ from gpu_eval.devices.host_library import (
     KernelRecord,
     RunResult,
 )
+from gpu_eval.devices.integer_outputs import rejudged
 from gpu_eval.problems.plan import ResolvedPlan, ResolvedWorkspace
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import COUNTS, STATISTICS, Status
@@ -85,7 +86,7 @@ class HostSession(Session):
         Raises
         ------
         UserError
-            If an output is not float32, or a tensor does not lie contiguously on the CPU.
+            If an output has a dtype that is not judged, or the arena finds no memory.
         """
         bound = self._cases.get(case.key)
         if bound is None:
@@ -138,9 +139,10 @@ class HostSession(Session):
                 message=message,
             )
         self._last = bound
-        return _measured(
+        measured = _measured(
             _STATUS[ending], result.comparison, result.seconds, bool(result.divergent), message
         )
+        return rejudged(measured, bound.case, self.outputs()) if bound.integers else measured
 
     def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
         """Compare given outputs with the current case; see `Session.judge`.
@@ -170,11 +172,13 @@ class HostSession(Session):
                 kept[name].data_ptr(),
                 reference.data_ptr(),
                 bound.truths[name].data_ptr(),
-                reference.numel(),
+                reference.numel() * reference.element_size() // 4,
             )
         self._last = kept
         mismatch = total.counts[1] + total.counts[2]
-        return _measured(Status.NONFINITE if mismatch else Status.OK, total, 0.0, False, "")
+        status = Status.NONFINITE if mismatch else Status.OK
+        measured = _measured(status, total, 0.0, False, "")
+        return rejudged(measured, bound.case, kept) if bound.integers else measured
 
     def outputs(self) -> Mapping[str, "Tensor"]:
         """Copy the outputs of the last run (or judgement) that ended without an exception.

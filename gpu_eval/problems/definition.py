@@ -192,6 +192,10 @@ class Problem:
         False where the operation never rounds (ReLU, max-pooling): the safe tolerance is 0.
     exact_lattice : bool
         Whether integer inputs make all fp32 sums exact (matmul, convolution, sums).
+    value_of : callable or None
+        For integer outputs that choose (argmax): named tensors and outputs to the values chosen,
+        by output, in fp64, NaN where an index is out of range. Indices of equal values are
+        equally right; ``None``: the integers themselves are the values.
     substrates, controls : tuples
     directory : Path
         Where the definition and its sources lie; set by the loader.
@@ -216,4 +220,5 @@ class Problem:
     reduction_length: str = "1"
     rounds: bool = True
     exact_lattice: bool = False
+    value_of: Callable[[Tensors, Tensors], Tensors] | None = None
     directory: Path = Path()

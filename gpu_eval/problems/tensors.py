@@ -1,4 +1,4 @@
-"""Sizes of named tensors, and the rounding-model floor of each statistic."""
+"""Sizes of named tensors, the rounding-model floor of each statistic, values behind indices."""
 
 import math
 from collections.abc import Mapping
@@ -157,6 +157,27 @@ def floors(
         for statistic, value in _output_floors(output, magnitudes[name], growth).items():
             worst[statistic] = max(worst[statistic], value)
     return worst
+
+
+def values_at(x: "Tensor", indices: "Tensor", dim: int) -> "Tensor":
+    """Return the elements that indices along a dimension choose, NaN for those out of range.
+
+    Parameters
+    ----------
+    x : Tensor
+    indices : Tensor of int64
+        In the shape of ``x`` without ``dim``.
+    dim : int
+
+    Returns
+    -------
+    Tensor of float64
+    """
+    length = x.shape[dim]
+    inside = (indices >= 0) & (indices < length)
+    at = indices.clamp(0, length - 1).unsqueeze(dim)
+    chosen = x.gather(dim, at).squeeze(dim).double()
+    return chosen.where(inside, math.nan)
 
 
 def _output_floors(

@@ -1,5 +1,6 @@
 """The journal: what it vouches for, and what a torn line costs."""
 
+import time
 from pathlib import Path
 
 from gpu_eval.campaign.journal import Journal, Verdict
@@ -54,10 +55,18 @@ def test_verdicts_and_shattered_tasks(tmp_path: Path) -> None:
     verdict = Verdict("mutant", "input", "crash", "the process died with exit code -11")
     kept.verdict("a", verdict)
     kept.shatter("b")
-    kept.sitting(2.5)
-    kept.sitting(1.5)
     again = journal(tmp_path)
     assert again.verdicts("a") == (verdict,)
     assert again.verdicts("b") == ()
     assert (again.is_shattered("a"), again.is_shattered("b")) == (False, True)
-    assert again.seconds == 4.0
+
+
+def test_seconds_are_those_of_all_sittings(tmp_path: Path) -> None:
+    lines = [("sitting", 0.5), ("done", 2.0), ("sitting", 0.25), ("verdict", 3.0), ("break", 4.0)]
+    text = "".join(f'{{"event": "{event}", "at": {at}}}\n' for event, at in lines)
+    (tmp_path / "journal.jsonl").write_text(text)
+    assert journal(tmp_path).seconds == 6.0
+    now = journal(tmp_path)
+    now.sit_down(time.monotonic() - 10.0)
+    now.stand_up()
+    assert 16.0 <= journal(tmp_path).seconds < 60.0

@@ -33,7 +33,7 @@ def test_mutants_list_counts_what_it_names(gpu_eval: Command, tmp_path: Path) ->
 
 def test_mutants_list_of_all_problems_has_every_family(gpu_eval: Command) -> None:
     answer = gpu_eval("mutants", "list", "--json").json
-    assert answer["problems"] == 6
+    assert answer["problems"] >= 6
     assert answer["rules"] >= 45
     assert all(answer["by_family"][family] > 0 for family in FAMILIES)
     assert "mutants" not in answer

@@ -17,7 +17,6 @@ from tests.gpu_eval.cli.command import Command
         (("run", "--output", "OUT", "--colour"), "No such option: --colour"),
         (("run", "--output", "OUT", "--profile", "huge"), "choose one of demo, quick, full"),
         (("run", "--output", "OUT", "--device", "tpu"), "unknown device 'tpu'"),
-        (("run", "--output", "OUT", "--device", "cuda"), "--device cpu"),
         (("run", "--output", "OUT", "--problem", "level9/001"), "no problem 'level9/001'"),
         (("run", "--output", "OUT", "--corpus", "nowhere"), "nowhere is no directory"),
         (("resume", "OUT"), "OUT holds no campaign"),
@@ -47,6 +46,17 @@ def test_one_sentence(
     assert answer.out == ""
     assert expected in answer.sentence
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_gpu(gpu_eval: Command, tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    answer = gpu_eval("run", "--output", tmp_path / "matrix", "--device", "cuda")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.sentence
+    assert not (tmp_path / "matrix").exists()
 
 
 def test_occupied_directories(gpu_eval: Command, tmp_path: Path) -> None:

@@ -92,7 +92,8 @@ PROBLEM = Problem(
     level=1,
     name="36_RMSNorm_",
     operation_class=OperationClass.NORMALIZATION,
-    # Blocks of 16 positions run across images: 4 x 4 keeps that product; eight lanes share features.
+    # Blocks of 16 positions run across images: 4 x 4 keeps that product. Eight lanes share the
+    # features of a position.
     dimensions=(
         Dimension("batch", 112, DimensionKind.PARALLEL),
         Dimension("features", 64, DimensionKind.REDUCED, tile=8),

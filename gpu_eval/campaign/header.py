@@ -1,0 +1,49 @@
+"""What ``matrix.json`` says of a campaign: tool, device, policy, hashes, label."""
+
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from gpu_eval.campaign.plan import CampaignPlan
+from gpu_eval.campaign.settings import Settings
+from gpu_eval.devices.base import Device
+from suiteopt.matrix.schema import ShapeScope
+
+TOOL = "gpu-eval"
+POLICY = {"tf32": False, "fast_math": False}
+
+
+def header(
+    plan: CampaignPlan, settings: Settings, device: Device, started: datetime
+) -> dict[str, Any]:
+    """Return the header's keys that are known from the start."""
+    return {
+        "tool": TOOL,
+        "version": tool_version(),
+        "profile": plan.profile,
+        "label": label(plan, device),
+        "device": device.describe(),
+        "command": settings.command,
+        "started": started.isoformat(timespec="seconds"),
+        "corpus_hash": plan.corpus_hash,
+        "pool_hash": plan.pool_hash,
+        "witness_hash": plan.witness_hash,
+        "policy": POLICY,
+        "ratios": [],
+        "ledger": [],
+    }
+
+
+def tool_version() -> str:
+    """Return the version of this distribution."""
+    try:
+        return version("kernel-suiteopt")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def label(plan: CampaignPlan, device: Device) -> str:
+    """Return the line that tables print above figures."""
+    name = "CPU" if device.torch_device == "cpu" else "GPU"
+    scopes = {i.scope for problem in plan.problems for i in problem.inputs}
+    return f"{name}, {'shortened' if ShapeScope.PROFILE in scopes else 'contract'} shapes"

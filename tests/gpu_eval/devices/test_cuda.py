@@ -1,0 +1,228 @@
+"""The cuda device: planted kernels of each status, statistics, schedules; skipped without a GPU."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gpu_eval.devices.base import Binary, Case, Device, KernelSource, Outcome, Session
+from gpu_eval.devices.host import HostDevice
+from gpu_eval.devices.registry import open_device
+from gpu_eval.problems.plan import ResolvedPlan
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import STATISTICS, Count, Status
+from tests.gpu_eval.devices.conftest import integer, plan, tensor
+
+N = 1000
+SOURCE = r"""
+__global__ void good(const float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2.0f * x[i];
+}
+__global__ void near_good(const float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2.0f * x[i] * (i == 17 ? 1.001f : 1.0f);
+}
+__global__ void overruns(const float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n) out[i] = i < n ? 2.0f * x[i] : 3.0f;
+}
+__global__ void writes_input(float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { float v = x[i]; x[i] = v + 1.0f; out[i] = 2.0f * v; }
+}
+__global__ void most(const float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - 3) out[i] = 2.0f * x[i];
+}
+__global__ void not_a_number(const float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = i == 5 ? __int_as_float(0x7fffffff)
+                      : i == 6 ? __int_as_float(0x7f800000) : 2.0f * x[i];
+}
+__global__ void far_away(const float* x, float* out, int n) {
+    out[(1LL << 38) + threadIdx.x] = x[0];
+}
+__global__ void hangs(const float* x, float* out, int n) {
+    volatile int going = n;
+    while (going > 0) { if (going == 7) going = 8; }
+    out[0] = x[0];
+}
+__global__ void scratch(const float* x, float* work, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { work[i] += 2.0f * x[i]; out[i] = work[i]; }
+}
+"""
+KERNELS = (
+    "good", "near_good", "overruns", "writes_input", "most", "not_a_number", "far_away", "hangs",
+    "scratch",
+)  # fmt: skip
+
+pytestmark = pytest.mark.gpu
+
+
+def gpu() -> Device:
+    try:
+        return open_device("cuda")
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def device() -> Device:
+    return gpu()
+
+
+@pytest.fixture(scope="module")
+def binary(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Binary:
+    return compiled(device, tmp_path_factory.mktemp("cubins"))
+
+
+@pytest.fixture(scope="module")
+def session(device: Device) -> Iterator[Session]:
+    with device.open() as opened:
+        yield opened
+
+
+def compiled(device: Device, cache: Path) -> Binary:
+    source = KernelSource("planted", {"planted.cu": SOURCE}, "planted.cu", KERNELS)
+    (found,) = device.compile([source], cache, 1)
+    assert found.path is not None, found.error
+    return found
+
+
+def case() -> Case:
+    x = torch.linspace(-1, 1, N)
+    reference = {"out": 2 * x}
+    return Case("x", {"x": x}, reference, {"out": 2 * x.double()})
+
+
+def of(kernel: str) -> ResolvedPlan:
+    return plan(kernel, [tensor("x"), tensor("out"), integer(N)], grid=8, block=128)
+
+
+def run(session: Session, binary: Binary, kernel: str, **options: Any) -> Outcome:
+    session.bind(case())
+    return session.run(binary, of(kernel), **options)
+
+
+def test_a_right_kernel_is_ok_and_repeats_to_the_bit(session: Session, binary: Binary) -> None:
+    outcomes = [run(session, binary, "good", schedule=s) for s in (0, 1, 0)]
+    assert {o.status for o in outcomes} == {Status.OK}
+    assert len({o.output_hash for o in outcomes}) == 1
+    assert outcomes[0].statistics["rms"] == 0.0
+    assert torch.equal(session.outputs()["out"].cpu(), case().reference["out"])
+
+
+def test_statistics_equal_the_hosts(session: Session, binary: Binary, tmp_path: Path) -> None:
+    on_gpu = run(session, binary, "near_good")
+    host = HostDevice(tmp_path)
+    with host.open() as cpu:
+        cpu.bind(case())
+        on_host = cpu.run(compiled(host, tmp_path), of("near_good"))
+    for statistic in STATISTICS:
+        assert on_gpu.statistics[statistic] == pytest.approx(
+            on_host.statistics[statistic], rel=1e-12
+        )
+
+
+def test_judge_equals_a_run(session: Session, binary: Binary) -> None:
+    ran = run(session, binary, "near_good")
+    judged = session.judge({"out": session.outputs()["out"].cpu()})
+    assert judged.statistics == ran.statistics
+    assert judged.output_hash == ran.output_hash
+
+
+def test_a_small_overrun_is_seen_and_the_next_run_is_clean(
+    session: Session, binary: Binary
+) -> None:
+    assert run(session, binary, "overruns").status is Status.OUT_OF_BOUNDS
+    assert run(session, binary, "good").status is Status.OK
+
+
+def test_a_written_input_is_seen_and_restored(session: Session, binary: Binary) -> None:
+    first = run(session, binary, "writes_input")
+    assert first.status is Status.OUT_OF_BOUNDS
+    assert first.statistics["rms"] == 0.0
+    assert run(session, binary, "good").statistics["rms"] == 0.0
+
+
+def test_unwritten_elements_are_judged_over_the_stale_result(
+    session: Session, binary: Binary
+) -> None:
+    outcome = run(session, binary, "most")
+    assert outcome.status is Status.UNWRITTEN
+    assert outcome.statistics["rms"] == 0.0
+    assert "3 elements" in outcome.message
+
+
+def test_nonfinite_elements_are_counted(session: Session, binary: Binary) -> None:
+    outcome = run(session, binary, "not_a_number")
+    assert outcome.status is Status.NONFINITE
+    assert outcome.counts[Count.NAN_ONE] == 1
+    assert outcome.counts[Count.INF_MISMATCH] == 1
+    assert outcome.counts[Count.NONFINITE_OUTPUT] == 2
+
+
+def test_workspaces_are_zeroed_or_poisoned(session: Session, binary: Binary) -> None:
+    from gpu_eval.problems.plan import ResolvedWorkspace
+
+    arguments = [tensor("x"), tensor("work"), tensor("out"), integer(N)]
+    session.bind(case())
+    for zeroed, status in ((True, Status.OK), (False, Status.UNWRITTEN)):
+        work = (ResolvedWorkspace("work", N, zeroed),)
+        outcome = session.run(
+            binary, plan("scratch", arguments, grid=8, block=128, workspaces=work)
+        )
+        # NaN poison plus a number keeps the poison's payload, so it reads as unwritten.
+        assert outcome.status in {status, Status.NONFINITE}
+        assert (outcome.status is Status.OK) == zeroed
+
+
+@pytest.mark.parametrize(
+    "wrong", [dict(grid=0), dict(block=2048), dict(shared=1 << 20)], ids=lambda w: next(iter(w))
+)
+def test_impossible_launches_leave_the_session_usable(
+    session: Session, binary: Binary, wrong: dict[str, int]
+) -> None:
+    session.bind(case())
+    launch = plan("good", [tensor("x"), tensor("out"), integer(N)], **wrong)
+    assert session.run(binary, launch).status is Status.LAUNCH_ERROR
+    assert run(session, binary, "good").status is Status.OK
+
+
+FATAL = """
+import sys
+from pathlib import Path
+from gpu_eval.devices.base import DeviceLostError
+from gpu_eval.devices.registry import open_device
+from tests.gpu_eval.devices import test_cuda as t
+device = open_device("cuda")
+session = device.open()
+binary = t.compiled(device, Path(sys.argv[2]))
+assert t.run(session, binary, "good").status == "ok"
+try:
+    t.run(session, binary, sys.argv[1], deadline=0.5)
+except DeviceLostError as lost:
+    print(lost.outcome.status.value, flush=True)
+    import os
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(("kernel", "status"), [("far_away", "crash"), ("hangs", "timeout")])
+def test_fatal_kernels_lose_the_device_with_a_known_outcome(
+    device: Device, tmp_path: Path, kernel: str, status: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FATAL, kernel, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.strip() == status, done.stderr
