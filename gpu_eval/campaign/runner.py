@@ -26,6 +26,10 @@ TORCH_DEADLINE = 60.0
 """Seconds after which a torch callable counts as hanging; only the supervisor looks at it."""
 
 
+RAISED = "the device raised "
+"""Begins the message of a run whose session broke; said aloud, since it may be a defect of ours."""
+
+
 class OrphanedError(Exception):
     """The supervisor is gone; there is nobody to work for."""
 
@@ -37,6 +41,7 @@ class BlockResult:
     table: CellTable
     facts: dict[str, InputFacts]
     messages: dict[str, str] = field(default_factory=dict)
+    raised: dict[str, str] = field(default_factory=dict)
     divergent: set[str] = field(default_factory=set)
 
 
@@ -127,6 +132,8 @@ class Runner:
                 if status in EXCEPTION_STATUSES:
                     fatal[subject.id].add(pool_input.scope)
                     result.messages.setdefault(subject.id, outcomes[0].message[:500])
+                    if outcomes[0].message.startswith(RAISED):
+                        result.raised.setdefault(subject.id, outcomes[0].message[:500])
                 elif pool_input.id == task.own and task.facts is not None and far_off(outcomes):
                     decided.add(subject.id)
                 if any(o.divergent for o in outcomes):
@@ -210,7 +217,7 @@ class Runner:
             self.close()
             self._open().bind(prepared.case)
             message = " ".join(f"{type(error).__name__}: {error}".split())
-            return Outcome(Status.CRASH, message=message)
+            return Outcome(Status.CRASH, message=f"{RAISED}{message}")
 
     def _judge(self, subject: Subject, prepared: Prepared) -> Outcome:
         """Run a torch control or a null mutant and compare what it gives."""

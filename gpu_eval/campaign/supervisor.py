@@ -194,6 +194,8 @@ class Supervisor:
                 worker.task = None
                 self._journal.done(task.key, message.files)
                 self._trouble.pop(task.key, None)
+                for note in message.notes:
+                    self._report(-1, note)
                 if not self._schedule.complete(task):
                     self._again.append(task)
 

@@ -49,10 +49,11 @@ class Ready:
 
 @dataclass(frozen=True)
 class Done:
-    """A task is done; its result files by name, with their hashes."""
+    """A task is done; its result files by name, with their hashes, and what is worth a line."""
 
     key: str
     files: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Worker:
             self._beacon.reset()
             if isinstance(task, CompileTask):
                 return Done(task.key, self._compile(task))
-            return Done(task.key, self._run(task))
+            return self._run(task)
         except OrphanedError:
             raise
         except UserError as error:
@@ -134,11 +135,13 @@ class Worker:
         binaries = self._context.device.compile(task.sources, self._layout.cache, 1)
         return results.write_binaries(self._layout.shards, task, list(binaries))
 
-    def _run(self, task: CellTask) -> dict[str, str]:
+    def _run(self, task: CellTask) -> Done:
         if self._runner is None or self._problem != task.problem:
             self._prepare(task.problem)
         assert self._runner is not None
-        return results.write_block(self._layout.shards, task, self._runner.run(task))
+        result = self._runner.run(task)
+        files = results.write_block(self._layout.shards, task, result)
+        return Done(task.key, files, tuple(f"{k}: {text}" for k, text in result.raised.items()))
 
     def _prepare(self, problem: str) -> None:
         import torch

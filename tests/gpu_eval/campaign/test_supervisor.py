@@ -150,6 +150,7 @@ def test_all_others_are_as_if_nothing_had_happened(
     assert len(kept[0]) > 1000
     pd.testing.assert_frame_equal(kept[0], kept[1], check_dtype=False)
     assert any(disturbed.victims["die"] in note and "crash" in note for note in notes)
+    assert f"{disturbed.victims['raise']}: the device raised RuntimeError: sticky error" in notes
     assert any(disturbed.victims["hang"] in note and "timeout" in note for note in notes)
 
 

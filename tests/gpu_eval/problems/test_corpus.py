@@ -100,7 +100,7 @@ def test_contracts_are_the_benchmarks(corpus: Corpus) -> None:
         ),
     }
     found = {}
-    for problem in corpus.problems.values():
+    for problem in map(corpus.problem, IDS):
         values = contract(problem)
         specs = (*problem.inputs, *problem.parameters, *problem.outputs)
         shapes = {spec.name: shape_of(spec, values) for spec in specs}
@@ -225,7 +225,7 @@ def test_controls_that_do_not_round_keep_special_values(corpus: Corpus, identifi
 
 
 def test_magnitudes_bound_the_outputs(corpus: Corpus) -> None:
-    for problem in corpus.problems.values():
+    for problem in map(corpus.problem, IDS):
         if problem.magnitude is None:
             continue
         values = dimensions(problem, smallest_sizes(problem))
@@ -247,7 +247,7 @@ def test_four_problems_have_two_substrates(corpus: Corpus) -> None:
 def test_blocks_have_128_or_256_threads_and_demo_grids_several_blocks(corpus: Corpus) -> None:
     from gpu_eval.campaign.shapes import PROFILES, plan_shape
 
-    for problem in corpus.problems.values():
+    for problem in map(corpus.problem, IDS):
         values = plan_shape(problem, PROFILES["demo"].limits).dimensions
         for substrate in problem.substrates:
             for launch in substrate.plan.resolve(values, problem.scalars).launches:

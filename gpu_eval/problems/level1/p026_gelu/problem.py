@@ -32,9 +32,9 @@ def by_halves(tensors: Tensors) -> Tensors:
 
 
 def by_division(tensors: Tensors) -> Tensors:
-    """Divide by the root of two, and halve at the end."""
+    """Divide by the root of two, and halve the share before it is multiplied."""
     x = tensors["x"]
-    return {"y": x * (1 + torch.erf(x / ROOT_2)) / 2}
+    return {"y": x * ((1 + torch.erf(x / ROOT_2)) / 2)}
 
 
 def by_complement(tensors: Tensors) -> Tensors:
