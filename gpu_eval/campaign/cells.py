@@ -76,6 +76,16 @@ def from_bytes(data: bytes) -> NDArray[np.void]:
     return cells
 
 
+def disagree(outcomes: Sequence[Outcome]) -> bool:
+    """Tell whether repeats differ in their status or in a bit of their output."""
+    first = outcomes[0]
+    return any(_differs(o, first) for o in outcomes[1:])
+
+
+def _differs(outcome: Outcome, first: Outcome) -> bool:
+    return outcome.output_hash != first.output_hash or outcome.status != first.status
+
+
 def merge(outcomes: Sequence[Outcome]) -> tuple[Any, ...]:
     """Make one cell of repeated runs: the minimum and the maximum of everything.
 
@@ -90,9 +100,7 @@ def merge(outcomes: Sequence[Outcome]) -> tuple[Any, ...]:
         The fields of `RECORD` after ``subject`` and ``input``.
     """
     first = outcomes[0]
-    disagreed = sum(
-        o.output_hash != first.output_hash or (o.status != first.status) for o in outcomes[1:]
-    )
+    disagreed = sum(_differs(o, first) for o in outcomes[1:])
     measured = [o for o in outcomes if o.status in MEASURED_STATUSES]
     if not measured:
         return (STATUS_CODES[first.status], len(outcomes), disagreed, *_NOTHING)

@@ -35,11 +35,13 @@ class ProblemPlan:
     candidates, witnesses : tuple of PoolInput
         The frozen pools (candidates include the own draws).
     order : tuple of PoolInput
-        Both pools in the order in which they run: the cheapest first, later own draws last.
+        Both pools in the order in which they run: the repeated ones, then the others, each the
+        cheapest first; later own draws last.
     own : str
         Id of the first own draw; empty in a replay without one.
     repeated : frozenset of str
-        Inputs that are run under every schedule.
+        Inputs that are run under every schedule, by all; the others only by implementations
+        that disagreed with themselves on one of these.
     implementations : tuple of Implementation
         Substrates, controls, nulls, mutants, in the order of the matrix's table.
     """
@@ -162,13 +164,15 @@ def _plan_problem(
     listed = implementations(problem)
     _check_unique(problem.id, "implementation", (i.id for i in listed))
     order = run_order(problem, inputs)
+    repeated = repeated_inputs(order)
     return ProblemPlan(
         problem=problem,
         candidates=candidates,
         witnesses=witnesses,
-        order=order,
+        # Repeated inputs first: whoever disagrees with himself on them is repeated on the others.
+        order=tuple(sorted(order, key=lambda i: i.id not in repeated)),
         own=first_own_draw(candidates),
-        repeated=repeated_inputs(order),
+        repeated=repeated,
         implementations=listed,
     )
 

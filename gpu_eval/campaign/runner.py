@@ -7,7 +7,7 @@ from typing import Any
 from gpu_eval.campaign import base_facts
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared
-from gpu_eval.campaign.cells import CellTable
+from gpu_eval.campaign.cells import CellTable, disagree
 from gpu_eval.campaign.closing import FatalRecord, far_off
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
@@ -94,6 +94,7 @@ class Runner:
         known = {(v.subject, v.input): v for v in task.verdicts}
         fatal = {subject.id: FatalRecord() for subject in task.subjects}
         decided: set[str] = set()
+        racy: set[str] = set()
         base = base_facts.BaseObserver(self._problem, self._factory) if not task.facts else None
         if task.probe is not None:
             self._probe(task)
@@ -125,8 +126,11 @@ class Runner:
                     outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
                 else:
                     self._beacon.begin(row, column, deadline)
-                    twice = pool_input.id in task.repeated
+                    # A kill counts only if it is stable, so a known race is looked at everywhere.
+                    twice = pool_input.id in task.repeated or subject.id in racy
                     outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
+                if disagree(outcomes):
+                    racy.add(subject.id)
                 status = result.table.add(row, column, outcomes)
                 self._beacon.end()
                 if status in EXCEPTION_STATUSES:

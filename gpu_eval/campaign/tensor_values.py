@@ -75,10 +75,12 @@ def _reduced_axes(problem: Problem, spec: TensorSpec) -> int:
     reduced = {d.name for d in problem.dimensions if d.kind is DimensionKind.REDUCED}
     axes = 0
     for text in reversed(spec.shape):
-        if not names(text) & reduced:
+        if names(text) and not names(text) & reduced:
             break
         axes += 1
-    return axes if 0 < axes < len(spec.shape) else 1
+    # A column vector, of shape (k, 1), is one row; any other tensor has more than one.
+    most = len(spec.shape) if spec.shape and not names(spec.shape[-1]) else len(spec.shape) - 1
+    return axes if 0 < axes <= most else 1
 
 
 def _tile(problem: Problem, planned: PlannedShape, spec: TensorSpec, axes: int) -> int:

@@ -113,10 +113,9 @@ def bind_case(library: ctypes.CDLL, case: Case) -> BoundCase:
             )
         wanted = reference.dtype if integers else torch.float64
         if truth is None or truth.dtype != wanted or truth.shape != reference.shape:
-            raise UserError(
-                f"output '{name}' needs a {str(wanted).removeprefix('torch.')} truth of the "
-                "reference's shape"
-            )
+            article = "an int" if integers else "a float"
+            bits = 8 * wanted.itemsize
+            raise UserError(f"output '{name}' needs {article}{bits} truth of the reference's shape")
         if integers:
             # The library sees words; what they are worth is judged outside, so that this truth
             # only has to be as long as they are.

@@ -392,7 +392,9 @@ def test_what_only_a_caller_can_get_wrong(
         session.run(bench.binary, simple("good"), schedule=2)
     with pytest.raises(UserError, match="did not compile"):
         session.run(Binary("bad", None, "", (), "", "no"), simple("good"))
-    with pytest.raises(UserError, match="dtype int64"):
-        session.bind(Case("i", {}, {"out": torch.zeros(3).long()}, {"out": torch.zeros(3)}))
+    with pytest.raises(UserError, match="dtype int16"):
+        session.bind(Case("i", {}, {"out": torch.zeros(3).short()}, {"out": torch.zeros(3)}))
+    with pytest.raises(UserError, match="needs an int64 truth"):
+        session.bind(Case("l", {}, {"out": torch.zeros(3).long()}, {"out": torch.zeros(3)}))
     with pytest.raises(UserError, match="needs a float64 truth"):
         session.bind(Case("t", {}, {"out": torch.zeros(3)}, {"out": torch.zeros(3)}))

@@ -98,8 +98,8 @@ def test_nan_values_are_equal_to_themselves_alone() -> None:
 
 
 def test_empty_outputs_have_zero_everywhere() -> None:
-    empty = Case("e", {"x": torch.zeros(3, 0)}, *({"y": torch.zeros(0).long()} for _ in range(2)))
-    judgement = judge_integers(empty, {"y": torch.zeros(0).long()})
+    none = {"y": torch.zeros(0, dtype=torch.int64)}
+    judgement = judge_integers(Case("e", {"x": torch.zeros(3, 0)}, none, none), none)
     assert set(judgement.statistics.values()) == {0.0}
 
 

@@ -9,6 +9,7 @@ from gpu_eval.campaign.own_draw import TRIAL_SEEDS, own_draw
 from gpu_eval.campaign.shapes import PROFILES, plan_shape
 from gpu_eval.problems.loader import INCLUDE, Corpus, all_substrates, sources
 from gpu_eval.problems.tensors import (
+    all_specs,
     contract,
     dimensions,
     floors,
@@ -49,8 +50,7 @@ def test_contracts_are_the_benchmarks(corpus: Corpus) -> None:
     found = {}
     for problem in map(corpus.problem, IDS):
         values = contract(problem)
-        specs = (*problem.inputs, *problem.parameters, *problem.outputs)
-        shapes = {spec.name: shape_of(spec, values) for spec in specs}
+        shapes = {spec.name: shape_of(spec, values) for spec in all_specs(problem)}
         found[problem.id] = (shapes, reduction_length(problem, values))
     assert found == expected
     dtypes = {s.name: s.dtype for s in corpus.problem("level1/095").inputs}
