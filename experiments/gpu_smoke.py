@@ -41,7 +41,7 @@ def main() -> int:
                 bad += statuses != {"ok"}
                 print(
                     f"{problem.id} {substrate.name:16} {sorted(statuses)} "
-                    f"worst d/RMS {worst:.2e} {seconds / len(pool) / 2 * 1e3:.2f} ms {binary.error}",
+                    f"worst d/RMS {worst:.2e} {seconds / len(pool) / 2 * 1e3:.2f} ms",
                     flush=True,
                 )
     torch.cuda.synchronize() if device.torch_device == "cuda" else None

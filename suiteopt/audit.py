@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suiteopt.matrix.denominator import Denominator, denominator_mask
+from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import Protocol, protocol_inputs, protocol_table
 from suiteopt.selection.report import Tally
@@ -23,6 +23,8 @@ class Audit:
         Mutants of the denominator, and those that the protocol detects.
     by_family : mapping of str to Tally
     by_problem : mapping of str to Tally
+    in_output : Tally
+        Those that an exception or a wrong output witnesses.
     false_rejections, control_cells : int
         Control cells on the protocol's inputs: rejected, and all that ran.
     """
@@ -31,6 +33,7 @@ class Audit:
     tally: Tally
     by_family: Mapping[str, Tally]
     by_problem: Mapping[str, Tally]
+    in_output: Tally
     false_rejections: int
     control_cells: int
 
@@ -75,6 +78,7 @@ def audit(
     """
     by_family: dict[str, Tally] = {}
     by_problem: dict[str, Tally] = {}
+    in_output = Tally(0, 0)
     rejected = cells = 0
     for problem in matrix.measured_problems:
         table = protocol_table(matrix, problem, protocol)
@@ -82,10 +86,11 @@ def audit(
         rows = np.flatnonzero(denominator_mask(matrix, table, denominator))
         killed = np.atleast_1d(table.kills[rows].toarray()[:, columns].any(axis=1))
         names = [table.implementations[row] for row in rows]
-        families = matrix.implementations_of(problem).set_index("implementation")["family"]
+        details = matrix.implementations_of(problem).set_index("implementation").loc[names]
+        shows = shows_in_output(details)
+        in_output += Tally(int(shows.sum()), int((shows & killed).sum()))
         by_problem[problem] = Tally(len(rows), int(killed.sum()))
-        for name, dies in zip(names, killed, strict=True):
-            family = str(families[name])
+        for family, dies in zip(details["family"].astype(str), killed, strict=True):
             by_family[family] = by_family.get(family, Tally(0, 0)) + Tally(1, int(dies))
         ran = table.control_ran[:, columns]
         rejected += int((table.control_rejections[:, columns] & ran).sum())
@@ -95,6 +100,7 @@ def audit(
         tally=sum(by_problem.values(), Tally(0, 0)),
         by_family=dict(sorted(by_family.items())),
         by_problem=by_problem,
+        in_output=in_output,
         false_rejections=rejected,
         control_cells=cells,
     )

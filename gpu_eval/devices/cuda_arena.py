@@ -11,8 +11,8 @@ from typing import Any
 ALIGNMENT = 256
 GUARD_BYTES = 1 << 20
 GUARD_WORD = 0x3FA5A5A5
-"""Content of the zones: a plain float in [1, 2), as on the host, so that an overrun that reads gets an
-ordinary wrong value and not a NaN, which would flatter a check."""
+"""Content of the zones: a plain float in [1, 2), as on the host, so that an overrun that reads gets
+an ordinary wrong value and not a NaN, which would flatter a check."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,9 +66,14 @@ def zeros(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "
 
 
 def constant(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
-    """Return the mean of the reference everywhere: the constant that is nearest to right."""
+    """Return the mean of the reference everywhere: the constant that is nearest to right.
+
+    Of a single number the mean would be the answer itself: there it is 1.
+    """
     import torch
 
+    if reference.dim() == 0:
+        return torch.ones_like(reference)
     finite = _finite(reference)
     mean = float(finite.mean()) if finite.numel() else 0.0
     return torch.full_like(reference, mean)
@@ -80,11 +85,16 @@ def copy_of_input(tensors: Tensors, reference: "Tensor", previous: "Tensor | Non
 
 
 def random_in_range(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
-    """Return uniform random numbers between the reference's extremes (always the same draw)."""
+    """Return uniform random numbers between the reference's extremes (always the same draw).
+
+    A single number is drawn from zero to twice the reference.
+    """
     import torch
 
     finite = _finite(reference)
     low, high = (float(finite.min()), float(finite.max())) if finite.numel() else (0.0, 1.0)
+    if reference.dim() == 0:
+        low, high = 0.0, 2 * high
     draw = torch.rand(
         reference.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(_SEED)
     )
@@ -118,7 +128,7 @@ def stale(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "
 
 NULLS: tuple[Null, ...] = (
     Null("zeros", "zeros everywhere", zeros),
-    Null("constant", "the mean of the right answer everywhere", constant),
+    Null("constant", "the mean of the right answer everywhere; 1 for a single number", constant),
     Null("copy-input", "the first input, passed on", copy_of_input),
     Null("random", "random numbers of the right range", random_in_range),
     Null("nan", "NaN everywhere", not_a_number),

@@ -44,6 +44,9 @@ def check_callables(problem: Problem, definition: Definition) -> None:
     checked(problem.reference, wide, "the reference in fp64")
     if problem.magnitude is not None:
         checked(problem.magnitude, wide, "the magnitude")
+    value_of = problem.value_of
+    if value_of is not None:
+        checked(lambda given: value_of(given, problem.reference(given)), wide, "'value_of'")
     for control in problem.controls:
         if (control.run is None) == (control.substrate is None):
             raise definition.error(
@@ -135,7 +138,13 @@ def _compare(
             next(iter(declared)),
             *TENSORS,
         )
+    dtypes = {spec.name: spec.dtype for spec in problem.outputs}
     for name, tensor in outputs.items():
+        found = str(tensor.dtype).removeprefix("torch.")
+        if not tensor.is_floating_point() and found != dtypes[name]:
+            raise definition.error(
+                f"{what} gives '{name}' as {found}; declared: {dtypes[name]}", name, *TENSORS
+            )
         if tensor.is_floating_point() and tensor.dtype != dtype:
             raise definition.error(
                 f"{what} gives '{name}' as {tensor.dtype} on inputs of {dtype}; keep the dtype",

@@ -142,3 +142,11 @@ def _tell(chosen: MatrixSelection) -> None:
         f"{chosen.status} in {chosen.seconds:.2f} s",
         soft_wrap=True,
     )
+    hidden = chosen.tally.mutants - chosen.in_output.mutants
+    if hidden:
+        console.print(
+            f"detects {share(chosen.in_output.share)} of the {chosen.in_output.mutants} that show "
+            f"in an output; the other {hidden} leave elements unwritten over a stale right result, "
+            "write beside the output or race, which poison, guard zones and a sanitizer find",
+            soft_wrap=True,
+        )

@@ -58,6 +58,13 @@ def is_witnessed(implementations: pd.DataFrame, meta: MatrixMeta) -> pd.Series:
     return is_valid_mutant(implementations) & implementations["witness"].isin(scopes)
 
 
+def shows_in_output(implementations: pd.DataFrame) -> NDArray[np.bool_]:
+    """Tell which rows of implementations are witnessed by an exception or a wrong output."""
+    how = implementations["witness_how"].astype(str)
+    hidden = how.isin(["", *sorted(HIDDEN_WITNESSES)])
+    return np.asarray(~hidden.to_numpy(dtype=np.bool_), dtype=np.bool_)
+
+
 def denominator_mask(
     matrix: Matrix, table: KillTable, which: Denominator = Denominator.WITNESSED
 ) -> NDArray[np.bool_]:
@@ -83,8 +90,7 @@ def denominator_mask(
     scopes = [str(scope) for scope in headline_scopes(matrix.meta)]
     seen = witness.isin(scopes).to_numpy(dtype=np.bool_)
     if which == Denominator.OUTPUT:
-        how = rows.loc[list(table.implementations), "witness_how"]
-        seen = seen & ~how.isin(sorted(HIDDEN_WITNESSES)).to_numpy(dtype=np.bool_)
+        seen = seen & shows_in_output(rows.loc[list(table.implementations)])
     if which == Denominator.WITNESSED_OR_KILLED:
         roles = matrix.inputs_of(table.problem)["role"]
         pool = (roles != str(Role.WITNESS)).to_numpy(dtype=np.bool_)

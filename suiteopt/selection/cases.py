@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.behaviour import behaviours
-from suiteopt.matrix.denominator import denominator_mask
+from suiteopt.matrix.denominator import denominator_mask, shows_in_output
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.schema import Kind, Need
 from suiteopt.matrix.store import Matrix
@@ -39,6 +39,8 @@ class Case:
     sites : tuple of tuple of Site
     behaviours : ndarray of int64, shape (m,)
         Equal numbers behave equally on every input of every pool.
+    shows : ndarray of bool, shape (m,)
+        Witnessed by an exception or a wrong output, which a check of outputs could see.
     own : ndarray of bool, shape (m,), or None
         Killed by one of the benchmark's first five own draws, at the oracle in force; None where
         the matrix does not have them.
@@ -55,6 +57,7 @@ class Case:
     rules: tuple[tuple[str, ...], ...]
     sites: tuple[tuple[Site, ...], ...]
     behaviours: NDArray[np.int64]
+    shows: NDArray[np.bool_]
     own: NDArray[np.bool_] | None
     first_own: NDArray[np.bool_] | None
     unknown_cells: int
@@ -148,6 +151,7 @@ def make_case(matrix: Matrix, problem: str, question: Question) -> Case:
         rules=tuple(tuple(str(rule) for rule in rules) for rules in details["rules"]),
         sites=sites_of(matrix, problem, details),
         behaviours=behaviours(matrix, problem, mutants),
+        shows=shows_in_output(details),
         own=None if own is None else np.asarray(kills[:, list(own)].any(axis=1)),
         first_own=None if own is None else np.asarray(kills[:, own[0]]),
         unknown_cells=int((~table.ran[rows].toarray()[:, columns]).sum()),

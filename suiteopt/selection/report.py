@@ -47,6 +47,8 @@ class ProblemSelection:
     by_family : mapping of str to Tally
     distinct : Tally
         The same with mutants of equal behaviour counted once.
+    in_output : Tally
+        Those that an exception or a wrong output witnesses: what a check of outputs could see.
     survivors : tuple of str
         Mutants that count and are not detected.
     unkillable : int
@@ -64,6 +66,7 @@ class ProblemSelection:
     tolerances: tuple[float, ...]
     by_family: Mapping[str, Tally]
     distinct: Tally
+    in_output: Tally
     survivors: tuple[str, ...]
     unkillable: int
     nulls: Tally
@@ -92,6 +95,10 @@ class ProblemSelection:
             "fitted_share": self.tally.share,
             "alone_share": Tally(chosen.total, chosen.alone).share,
             "distinct_share": self.distinct.share,
+            "in_output": {
+                "mutants": self.in_output.mutants,
+                "detected": self.in_output.detected,
+            },
             "members": [
                 {"input": name, "tolerance": tolerance}
                 for name, tolerance in zip(chosen.members, self.tolerances, strict=True)
@@ -162,6 +169,11 @@ class MatrixSelection:
         return sum((part.distinct for part in self.problems), Tally(0, 0)).share
 
     @property
+    def in_output(self) -> Tally:
+        """Mutants that an exception or a wrong output witnesses."""
+        return sum((part.in_output for part in self.problems), Tally(0, 0))
+
+    @property
     def by_family(self) -> dict[str, Tally]:
         """Mutants by family, in alphabetical order."""
         families: dict[str, Tally] = {}
@@ -200,6 +212,8 @@ class MatrixSelection:
             "fitted_macro_share": self.fitted_macro_share,
             "alone_share": self.alone_share,
             "distinct_share": self.distinct_share,
+            "in_output": {"mutants": self.in_output.mutants, "detected": self.in_output.detected},
+            "in_output_share": self.in_output.share,
             "by_family": {
                 name: {
                     "mutants": tally.mutants,
@@ -238,6 +252,7 @@ def describe(case: Case, selection: Selection) -> ProblemSelection:
         tolerances=tuple(float(table.tolerances[position]) for position in positions),
         by_family=_by_family(case.families, killed),
         distinct=_distinct(case.behaviours, killed),
+        in_output=Tally(int(case.shows.sum()), int((case.shows & killed).sum())),
         survivors=tuple(
             name for name, dies in zip(instance.mutants, killed, strict=True) if not dies
         ),

@@ -1,6 +1,7 @@
 """Problems 4, 26, 36, 47, 51, 89, 94 and 95: contracts, own draws, references, torch controls."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from gpu_eval.campaign.own_draw import TRIAL_SEEDS, own_draw
 from gpu_eval.campaign.shapes import PROFILES, plan_shape
 from gpu_eval.problems.loader import INCLUDE, Corpus, all_substrates, sources
+from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.tensors import (
     all_specs,
     contract,
@@ -18,6 +20,7 @@ from gpu_eval.problems.tensors import (
     smallest_sizes,
 )
 from gpu_eval.problems.validate import validate
+from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Statistic
 from tests.gpu_eval.problems.level1_extension import (
     FLOAT_IDS,
@@ -63,6 +66,17 @@ def test_definitions_are_valid_and_have_two_substrates(corpus: Corpus, identifie
     problem = corpus.problem(identifier)
     validate(problem)
     assert len(problem.substrates) == 2
+
+
+def test_integer_outputs_that_do_not_fit_are_refused(corpus: Corpus) -> None:
+    argmax = corpus.problem("level1/051")
+    (y,) = argmax.outputs
+    with pytest.raises(UserError, match=r"problem.py:\d+: .* gives 'y' as int64; declared: int32"):
+        validate(replace(argmax, outputs=(replace(y, dtype="int32"),)))
+    with pytest.raises(UserError, match=r"'value_of' gives the outputs \{'z': "):
+        validate(replace(argmax, value_of=lambda tensors, outputs: {"z": outputs["y"].double()}))
+    with pytest.raises(UserError, match=r"'value_of' gives 'y' as torch.float32"):
+        validate(replace(argmax, value_of=lambda tensors, outputs: {"y": outputs["y"].float()}))
 
 
 def test_references_are_the_benchmarks_formulas(corpus: Corpus) -> None:
@@ -205,6 +219,19 @@ def test_controls_of_argmax_choose_the_first_or_an_equal_one(corpus: Corpus) -> 
     last = next(c for c in problem.controls if c.name == "last")
     assert last.run is not None
     assert last.run(tensors)["y"].tolist() == [[3, 3]]
+
+
+def test_no_null_is_right_about_a_single_number(corpus: Corpus) -> None:
+    for identifier in ("level1/094", "level1/095"):
+        problem = corpus.problem(identifier)
+        tensors = draw(problem, dimensions(problem, smallest_sizes(problem)), "normal")
+        reference = problem.reference(tensors)
+        right = float(reference["loss"])
+        for null in NULLS:
+            output = null.outputs(tensors, reference)["loss"]
+            assert output.shape == ()
+            assert output.dtype == torch.float32
+            assert not abs(float(output) - right) <= 1e-2 * (1 + right), null.name
 
 
 def test_magnitudes_bound_the_outputs(corpus: Corpus) -> None:
