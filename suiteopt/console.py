@@ -36,7 +36,7 @@ def stderr() -> Console:
 
 def stdout() -> Console:
     """Return a console on standard output; as wide as needed where that is no terminal."""
-    width = None if sys.stdout.isatty() else 120
+    width = None if sys.stdout.isatty() else 160
     return Console(highlight=False, width=width)
 
 

@@ -70,6 +70,11 @@ class CaseFactory:
             self._held -= 3 * dropped.bytes
         return prepared
 
+    def clear(self) -> None:
+        """Let go of every case."""
+        self._kept.clear()
+        self._held = 0
+
     def reference(self, tensors: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
         """Return the benchmark's own outputs, contiguous.
 
@@ -83,6 +88,8 @@ class CaseFactory:
         try:
             with torch.no_grad():
                 outputs = self._problem.reference(tensors)
+        except torch.OutOfMemoryError:
+            raise  # says nothing about the input
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise InvalidInputError(f"the reference raises {reason}") from error

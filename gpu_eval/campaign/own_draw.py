@@ -1,6 +1,6 @@
 """The benchmark's own draw, made as its harness makes it: torch's CPU generator and its seeds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from gpu_eval.problems.definition import OwnDraw, Problem, Structure, TensorSpec
 from gpu_eval.problems.expressions import evaluate
 from gpu_eval.problems.tensors import shape_of
 from suiteopt.errors import UserError
+from suiteopt.inputs.recipes import generate, tensor_seed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,6 +18,10 @@ INITIAL_SEED = 42
 
 TRIAL_SEEDS = (734796314, 576165995, 2197670066, 839703249, 2584932063)
 """What ``torch.randint(0, 2**32 - 1, (1,))`` gives for five trials after seed 42."""
+
+
+WIDE_CHUNK = 1 << 22
+"""Elements that a GPU makes at a time: few launches, and little memory for what lies between."""
 
 
 @contextmanager
@@ -34,7 +39,13 @@ def seeded(seed: int) -> Iterator[None]:
         torch.set_rng_state(state)
 
 
-def own_draw(problem: Problem, values: Mapping[str, int], seed: int) -> "dict[str, Tensor]":
+def own_draw(
+    problem: Problem,
+    values: Mapping[str, int],
+    seed: int,
+    hashed: Collection[str] = (),
+    device: str = "cpu",
+) -> "dict[str, Tensor]":
     """Draw all inputs in their order, as ``get_inputs()`` does right after the seed is set.
 
     Parameters
@@ -44,14 +55,23 @@ def own_draw(problem: Problem, values: Mapping[str, int], seed: int) -> "dict[st
         Sizes as `gpu_eval.problems.tensors.dimensions` gives them.
     seed : int
         One of `TRIAL_SEEDS`, or any other.
+    hashed : collection of str
+        Inputs too large for torch's CPU generator: made on ``device`` in the same distribution by
+        the recipes ``uniform`` and ``normal``; they take nothing from the generator but scales.
+    device : str
 
     Returns
     -------
     dict of str to Tensor
-        On the CPU, each in the dtype of its spec, contiguous.
+        On the CPU, the hashed ones on ``device``; each in the dtype of its spec, contiguous.
     """
     with seeded(seed):
-        return {spec.name: _draw(spec, values) for spec in problem.inputs}
+        return {
+            spec.name: (
+                _hashed(spec, values, seed, device) if spec.name in hashed else _draw(spec, values)
+            )
+            for spec in problem.inputs
+        }
 
 
 def initial_parameters(problem: Problem, values: Mapping[str, int]) -> "dict[str, Tensor]":
@@ -87,6 +107,23 @@ def is_scalable(spec: TensorSpec) -> bool:
     """Whether multiplying a tensor by a number keeps its contract."""
     discrete = {Structure.SIGNS, Structure.MASK, Structure.CLASS_IDS, Structure.PROBABILITY_ROWS}
     return spec.structure not in discrete and spec.dtype.startswith(("float", "bfloat"))
+
+
+def _hashed(spec: TensorSpec, values: Mapping[str, int], seed: int, device: str) -> "Tensor":
+    import torch
+
+    shape = shape_of(spec, values)
+    discrete = spec.structure in (Structure.CLASS_IDS, Structure.MASK, Structure.SIGNS)
+    if discrete or spec.own_draw is OwnDraw.CLASS_IDS:
+        raise UserError(
+            f"the draw of '{spec.name}' is not one that can be hashed; shrink its shape"
+        )
+    recipe = "normal" if spec.own_draw is OwnDraw.NORMAL else "uniform"
+    scale = torch.rand(()) if spec.own_draw is OwnDraw.UNIFORM_SCALED else None
+    drawn = generate(recipe, shape, tensor_seed(seed, spec.name), {}, device, chunk=WIDE_CHUNK)
+    if scale is not None:
+        drawn = drawn * scale.to(device)
+    return _structured(drawn, spec.structure).contiguous().to(getattr(torch, spec.dtype))
 
 
 def _draw(spec: TensorSpec, values: Mapping[str, int]) -> "Tensor":

@@ -1,6 +1,6 @@
 """The candidate pool of a problem, and how an input becomes tensors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_eval.campaign.choices import (
@@ -11,8 +11,14 @@ from gpu_eval.campaign.choices import (
     shape_values,
     value_order,
 )
-from gpu_eval.campaign.own_draw import TRIAL_SEEDS, initial_parameters, is_scalable, own_draw
-from gpu_eval.campaign.pool_input import OWN, SCALED, PoolInput, make_input, pool_hash
+from gpu_eval.campaign.own_draw import (
+    TRIAL_SEEDS,
+    WIDE_CHUNK,
+    initial_parameters,
+    is_scalable,
+    own_draw,
+)
+from gpu_eval.campaign.pool_input import HASHED, OWN, SCALED, PoolInput, make_input, pool_hash
 from gpu_eval.campaign.shapes import PlannedShape, Profile, plan_shape
 from gpu_eval.campaign.tensor_values import own_values, values_of
 from gpu_eval.campaign.variations import shape_variations
@@ -47,17 +53,19 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
         ``profile.candidates`` of role candidate, then own draws 2 to 5 of role own.
     """
     planned = plan_shape(problem, profile.limits)
+    drawn = plan_shape(problem, profile.own_limits) if profile.own_limits else planned
+    hashed = profile.hashed_elements
     special = [
         *_with_parameters(problem, planned, profile.parameters),
         *_with_shapes(problem, planned, profile.shapes),
     ]
-    scalings = [_scaled(problem, planned, factor) for factor in SCALINGS[: profile.scalings]]
+    scalings = [_scaled(problem, drawn, hashed, f) for f in SCALINGS[: profile.scalings]]
     room = profile.candidates - 1 - len(scalings) - len(special)
     values = [
         _candidate(problem, planned, choice.name)
         for choice in value_order(problem.operation_class)[:room]
     ]
-    own = [_own(problem, planned, trial) for trial in range(len(TRIAL_SEEDS))]
+    own = [_own(problem, drawn, hashed, trial) for trial in range(len(TRIAL_SEEDS))]
     return (own[0], *scalings, *values, *special, *own[1:])
 
 
@@ -91,8 +99,8 @@ def realise(problem: Problem, pool_input: PoolInput, device: str = "cpu") -> "di
     for spec in problem.inputs:
         recipe = pool_input.values[spec.name]
         if recipe["name"] in (OWN, SCALED):
-            own = own or own_draw(problem, values, pool_input.seed)
-            tensor = own[spec.name]
+            own = own or _drawn(problem, values, pool_input, device)
+            tensor = own[spec.name].to(device)
             if recipe["name"] == SCALED and is_scalable(spec):
                 tensor = tensor * recipe["arguments"]["factor"]
         else:
@@ -110,6 +118,33 @@ def realise(problem: Problem, pool_input: PoolInput, device: str = "cpu") -> "di
     return made
 
 
+_LAST_DRAW: dict[str, "dict[str, Tensor]"] = {}
+"""The last draw for a GPU: scalings of a large one follow each other, and drawing is slow."""
+
+
+def _drawn(
+    problem: Problem, values: Mapping[str, int], pool_input: PoolInput, device: str
+) -> "dict[str, Tensor]":
+    hashed = _hashed_names(pool_input)
+    if device == "cpu" or hashed:
+        _LAST_DRAW.clear()
+        return own_draw(problem, values, pool_input.seed, hashed, device)
+    key = repr((problem.id, sorted(values.items()), pool_input.seed))
+    if key not in _LAST_DRAW:
+        _LAST_DRAW.clear()
+        _LAST_DRAW[key] = own_draw(problem, values, pool_input.seed)
+    return _LAST_DRAW[key]
+
+
+def _hashed_names(pool_input: PoolInput) -> frozenset[str]:
+    """Return the tensors whose own draw is made by hashing."""
+    return frozenset(
+        name
+        for name, recipe in pool_input.values.items()
+        if recipe["arguments"].get("draw") == HASHED
+    )
+
+
 def _built(
     problem: Problem,
     recipe: Any,
@@ -119,7 +154,9 @@ def _built(
     device: str,
 ) -> "Tensor":
     try:
-        return build(recipe, shape, pool_input.seed, tensor, device)
+        if device == "cpu":
+            return build(recipe, shape, pool_input.seed, tensor, device)
+        return build(recipe, shape, pool_input.seed, tensor, device, chunk=WIDE_CHUNK)
     except (KeyError, ValueError) as error:
         raise UserError(
             f"problem {problem.id}: input '{pool_input.id}' cannot be made, tensor '{tensor}': "
@@ -127,26 +164,28 @@ def _built(
         ) from error
 
 
-def _own(problem: Problem, planned: PlannedShape, trial: int) -> PoolInput:
+def _own(problem: Problem, planned: PlannedShape, hashed: int | None, trial: int) -> PoolInput:
     return make_input(
         problem,
         planned,
         role=Role.OWN if trial else Role.CANDIDATE,
         kind=OWN,
         value_recipe=f"{OWN}-{trial}",
-        values=own_values(problem),
+        values=own_values(problem, planned, hashed_elements=hashed),
         seed=TRIAL_SEEDS[trial],
     )
 
 
-def _scaled(problem: Problem, planned: PlannedShape, factor: float) -> PoolInput:
+def _scaled(
+    problem: Problem, planned: PlannedShape, hashed: int | None, factor: float
+) -> PoolInput:
     return make_input(
         problem,
         planned,
         role=Role.CANDIDATE,
         kind="scaling",
         value_recipe=f"{OWN}-x{factor:g}",
-        values=own_values(problem, factor),
+        values=own_values(problem, planned, factor, hashed),
         seed=TRIAL_SEEDS[0],
     )
 
@@ -166,7 +205,7 @@ def _candidate(
         role=Role.CANDIDATE,
         kind=kind or CHOICES[name].kind,
         value_recipe=f"{OWN}-0" if own else name,
-        values=own_values(problem) if own else values_of(problem, planned, CHOICES[name]),
+        values=own_values(problem, planned) if own else values_of(problem, planned, CHOICES[name]),
         parameter_recipe=parameter_recipe,
         seed=TRIAL_SEEDS[0] if own else None,
     )

@@ -15,6 +15,8 @@ from suiteopt.matrix.schema import Need, Role, ShapeScope
 
 OWN = "own"
 SCALED = "scaled"
+HASHED = "hash"
+"""Value of an own draw's argument ``draw``: the same distribution by integer hashing."""
 EXACT_SUM = 1 << 24
 """Up to this magnitude all integers are fp32 numbers."""
 

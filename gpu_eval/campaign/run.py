@@ -114,7 +114,16 @@ def open_for(settings: Settings) -> Device:
     """Return the device that a campaign was started with."""
     from gpu_eval.devices.registry import open_device
 
-    return open_device(settings.device)
+    return judged_by_sass(open_device(settings.device), settings.sass)
+
+
+def judged_by_sass(device: Device, wanted: bool) -> Device:
+    """Let NVRTC say which programs are equal, where that is wanted of a CPU."""
+    if not wanted or device.torch_device != "cpu":
+        return device
+    from gpu_eval.devices.sass_equivalence import SassEquivalence
+
+    return SassEquivalence(device)
 
 
 def _work(

@@ -1,5 +1,6 @@
 """Runs a block of implementations on a problem's inputs, inside a worker."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from gpu_eval.campaign.cells import CellTable, disagree
 from gpu_eval.campaign.closing import FatalRecord, far_off
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
-from gpu_eval.devices.base import Device, Outcome, Session
+from gpu_eval.devices.base import Device, DeviceLostError, Outcome, Session
 from gpu_eval.problems.definition import Problem, Tensors
 from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
@@ -26,12 +27,28 @@ TORCH_DEADLINE = 60.0
 """Seconds after which a torch callable counts as hanging; only the supervisor looks at it."""
 
 
+LARGE_BYTES = 1 << 28
+"""Inputs beyond this do not leave memory reserved on a GPU."""
+
+MEMORY_SECONDS = 5.0
+"""What a worker without memory waits for others to give some back."""
+
 RAISED = "the device raised "
 """Begins the message of a run whose session broke; said aloud, since it may be a defect of ours."""
 
 
 class OrphanedError(Exception):
     """The supervisor is gone; there is nobody to work for."""
+
+
+class LostCellError(Exception):
+    """The device was lost at a cell whose outcome is known; the process is of no further use."""
+
+    def __init__(self, subject: str, cell_input: str, outcome: Outcome) -> None:
+        super().__init__(f"{subject} on {cell_input}: {outcome.status}")
+        self.subject = subject
+        self.input = cell_input
+        self.outcome = outcome
 
 
 @dataclass
@@ -74,6 +91,7 @@ class Runner:
 
     def close(self) -> None:
         """Give the device back."""
+        self._factory.clear()
         if self._session is not None:
             self._session.close()
             self._session = None
@@ -85,6 +103,8 @@ class Runner:
         ------
         OrphanedError
             If the supervisor died in the meantime.
+        LostCellError
+            If a run took the device with it.
         UserError
             If the device is not to be had.
         """
@@ -128,7 +148,10 @@ class Runner:
                     self._beacon.begin(row, column, deadline)
                     # A kill counts only if it is stable, so a known race is looked at everywhere.
                     twice = pool_input.id in task.repeated or subject.id in racy
-                    outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
+                    try:
+                        outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
+                    except DeviceLostError as lost:
+                        raise LostCellError(subject.id, pool_input.id, lost.outcome) from lost
                 if disagree(outcomes):
                     racy.add(subject.id)
                 status = result.table.add(row, column, outcomes)
@@ -153,12 +176,41 @@ class Runner:
     def _prepare(self, task: CellTask, pool_input: PoolInput) -> tuple[Prepared | None, str]:
         if task.facts is not None and not task.facts[pool_input.id].valid:
             return None, ""
+        self._open()  # before torch takes the device, so that one context is made
         try:
-            prepared = self._factory.get(pool_input)
+            prepared = self._made(pool_input)
         except InvalidInputError as error:
             return None, str(error)
         self._open().bind(prepared.case)
         return prepared, ""
+
+    def _made(self, pool_input: PoolInput) -> Prepared:
+        """Make an input; memory that earlier ones hold is given back where it is wanted."""
+        import torch
+
+        try:
+            prepared = self._factory.get(pool_input)
+        except torch.OutOfMemoryError:
+            self._free()
+            try:
+                prepared = self._factory.get(pool_input)
+            except torch.OutOfMemoryError as error:
+                raise UserError(
+                    f"the GPU has too little memory for the input {pool_input.id}; "
+                    "give --jobs a smaller number"
+                ) from error
+        if self._device.torch_device != "cpu" and prepared.bytes > LARGE_BYTES:
+            # Other workers share the GPU, and references leave temporaries behind.
+            torch.cuda.empty_cache()
+        return prepared
+
+    def _free(self) -> None:
+        """Give back the memory of the device that is not in use at this moment."""
+        import torch
+
+        self._factory.clear()
+        torch.cuda.empty_cache()
+        time.sleep(MEMORY_SECONDS)
 
     def _deadline(self, task: CellTask, pool_input: PoolInput) -> float:
         if task.facts is None:
@@ -177,7 +229,10 @@ class Runner:
             deadline = self._deadline(task, pool_input)
             self._beacon.begin(row, column, deadline)
             twice = pool_input.id in task.repeated
-            self._outcomes(task.subjects[row], pool_input, prepared, deadline, twice)
+            try:
+                self._outcomes(task.subjects[row], pool_input, prepared, deadline, twice)
+            except DeviceLostError as lost:
+                raise LostCellError(task.probe[0], task.probe[1], lost.outcome) from lost
             self._beacon.reset()
 
     def _outcomes(
@@ -211,17 +266,31 @@ class Runner:
         schedule = repeat % self._device.schedules
         return lambda: self._open().run(binary, plan, schedule=schedule, deadline=deadline)
 
-    def _guarded(self, prepared: Prepared, action: Callable[[], Outcome]) -> Outcome:
+    def _guarded(
+        self, prepared: Prepared, action: Callable[[], Outcome], again: bool = False
+    ) -> Outcome:
         """Run something that may break the session; a broken one is replaced."""
         try:
             return action()
-        except UserError:
+        except (UserError, DeviceLostError):
             raise
         except Exception as error:
+            if not again and _out_of_memory(error):
+                # Other workers share the GPU: no fault of what ran.
+                self._free()
+                return self._guarded(prepared, action, again=True)
+            if _out_of_memory(error):
+                raise UserError(
+                    f"the GPU has too little memory for {prepared.case.key}; "
+                    "give --jobs a smaller number"
+                ) from error
+            message = " ".join(f"{type(error).__name__}: {error}".split())
+            crashed = Outcome(Status.CRASH, message=f"{RAISED}{message}")
+            if self._session is not None and self._session.lost():
+                raise DeviceLostError(crashed) from error
             self.close()
             self._open().bind(prepared.case)
-            message = " ".join(f"{type(error).__name__}: {error}".split())
-            return Outcome(Status.CRASH, message=f"{RAISED}{message}")
+            return crashed
 
     def _judge(self, subject: Subject, prepared: Prepared) -> Outcome:
         """Run a torch control or a null mutant and compare what it gives."""
@@ -248,3 +317,9 @@ class Runner:
         if self._session is None:
             self._session = self._device.open()
         return self._session
+
+
+def _out_of_memory(error: Exception) -> bool:
+    import torch
+
+    return isinstance(error, torch.OutOfMemoryError)

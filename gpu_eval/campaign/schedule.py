@@ -3,6 +3,7 @@
 Problems overlap: while the last unit of one compiles, the other workers go on with the next.
 """
 
+import bisect
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -61,6 +62,7 @@ class Schedule:
         }
         self.states = {p.id: ProblemState(p) for p in plan.problems}
         self._ready: list[Task] = []
+        self._ranks = {name: rank for rank, name in enumerate(self.states)}
         self._open = 0
         self.done_cells = 0
         for state in self.states.values():
@@ -155,7 +157,7 @@ class Schedule:
             if number == 0:
                 state.originals = task.key
             state.compiling += 1
-            self._ready.append(task)
+            self._insert(task)
 
     def _plan_base(self, state: ProblemState) -> None:
         for implementation in state.plan.implementations:
@@ -210,14 +212,17 @@ class Schedule:
         self._insert(task)
 
     def _insert(self, task: Task) -> None:
-        """Put a task before those of later problems."""
-        order = list(self.states)
-        rank = order.index(task.problem)
-        for position, other in enumerate(self._ready):
-            if order.index(other.problem) > rank:
-                self._ready.insert(position, task)
-                return
-        self._ready.append(task)
+        """Put a task where it belongs: base tasks first, since blocks wait for them."""
+        bisect.insort(self._ready, task, key=self._rank)
+
+    def _rank(self, task: Task) -> tuple[int, int]:
+        """Originals compile first, then come base tasks, then all others by problem."""
+        state = self.states[task.problem]
+        if isinstance(task, CompileTask):
+            urgent = task.key == state.originals
+        else:
+            urgent = task.facts is None
+        return (0 if urgent else 1, self._ranks[task.problem])
 
     def _cell_task(
         self,

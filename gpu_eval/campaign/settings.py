@@ -34,6 +34,8 @@ class Settings:
         Seconds past its deadlines after which a worker that does not answer is killed.
     block : int
         Implementations in one shard.
+    sass : bool
+        Equivalents and duplicates on a CPU are those with equal machine code on a GPU.
     """
 
     profile: str
@@ -46,6 +48,7 @@ class Settings:
     deadline_floor: float = 0.25
     hang_seconds: float = 10.0
     block: int = 24
+    sass: bool = False
 
     def to_json(self) -> str:
         """Return the JSON text that `from_json` reads."""

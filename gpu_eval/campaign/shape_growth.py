@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem
-from gpu_eval.problems.tensors import dimensions, reduction_length, shape_of
+from gpu_eval.problems.tensors import all_specs, dimensions, reduction_length, shape_of
 from suiteopt.errors import UserError
+from suiteopt.matrix.schema import OperationClass
 
 _STEPS = 1 << 20
+_PRODUCTS = frozenset({OperationClass.MATMUL, OperationClass.CONVOLUTION, OperationClass.ATTENTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,27 @@ class Limits:
         Elements of all outputs together.
     max_reduction : int
         Terms that one output sums.
+    max_elements : int or None
+        Elements of all tensors together; None: as many as the other limits allow.
+    max_work : int or None
+        Multiplications and additions, counted as one (`work`).
+    target_elements : int or None
+        Where given, only the limits above shorten a reduction, and parallel dimensions grow until
+        all tensors together have so many elements.
     """
 
     max_outputs: int
     max_reduction: int
+    max_elements: int | None = None
+    max_work: int | None = None
+    target_elements: int | None = None
+
+    def growing_from(self, elements: int) -> "Limits":
+        """Return what parallel dimensions may grow to, from a shape of so many elements."""
+        if self.target_elements is None:
+            return self
+        target = max(self.target_elements, elements)
+        return replace(self, max_elements=min(target, self.max_elements or target))
 
 
 def free_dimensions(problem: Problem) -> tuple[Dimension, ...]:
@@ -34,13 +53,23 @@ def free_dimensions(problem: Problem) -> tuple[Dimension, ...]:
 
 def output_elements(problem: Problem, values: Mapping[str, int]) -> int:
     """Return the number of elements of all outputs; ``values`` as `dimensions` gives them."""
-    total = 0
-    for spec in problem.outputs:
-        elements = 1
-        for size in shape_of(spec, values):
-            elements *= size
-        total += elements
-    return total
+    return sum(math.prod(shape_of(spec, values)) for spec in problem.outputs)
+
+
+def tensor_elements(problem: Problem, values: Mapping[str, int]) -> int:
+    """Return the number of elements of all inputs, parameters and outputs."""
+    return sum(math.prod(shape_of(spec, values)) for spec in all_specs(problem))
+
+
+def work(problem: Problem, values: Mapping[str, int]) -> int:
+    """Return how many multiply-adds a straightforward kernel does.
+
+    Every output of a product of matrices (and of what is built like one) sums terms of its own;
+    other operations look at each element a few times.
+    """
+    if problem.operation_class in _PRODUCTS:
+        return output_elements(problem, values) * reduction_length(problem, values)
+    return tensor_elements(problem, values)
 
 
 @dataclass(frozen=True)
@@ -124,11 +153,26 @@ class Planner:
     def affordable(self, sizes: Mapping[str, int]) -> bool:
         """Whether a shape is within the limits; one that the expressions refuse is not."""
         try:
-            outputs = output_elements(self._problem, dimensions(self._problem, sizes))
+            values = dimensions(self._problem, sizes)
+            outputs = output_elements(self._problem, values)
+            if not self._within_cost(values):
+                return False
         except UserError:
             return False
         within = 0 < outputs <= self._limits.max_outputs
         return within and 0 < self._terms(sizes) <= self._max_reduction
+
+    def _within_cost(self, values: Mapping[str, int]) -> bool:
+        elements, most = self._limits.max_elements, self._limits.max_work
+        if elements is not None and tensor_elements(self._problem, values) > elements:
+            return False
+        return most is None or work(self._problem, values) <= most
+
+    def growing_from(self, sizes: Mapping[str, int]) -> "Planner":
+        """Return a planner for growing parallel dimensions from a shape."""
+        elements = tensor_elements(self._problem, dimensions(self._problem, sizes))
+        limits = self._limits.growing_from(elements)
+        return Planner(self._problem, limits, list(self._groups.values()))
 
     def smallest(self) -> dict[str, int]:
         """Return the contract with all groups at their least.

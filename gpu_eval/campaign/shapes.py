@@ -5,7 +5,7 @@ tails; the reduction is shortened only where the limits still demand it, and the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from gpu_eval.campaign.shape_growth import (
@@ -54,6 +54,13 @@ class Profile:
         parameters) have other parameters.
     problems : tuple of str
         Ids; empty for all of the corpus.
+    own_limits, witness_limits : Limits or None
+        For the benchmark's own draws with their scalings, and for witnesses, where they differ.
+    hashed_elements : int or None
+        Own draws of tensors with more elements take the benchmark's distribution from integer
+        hashing on the device, not from torch's CPU generator; their recipe says so.
+    block : int
+        Implementations in one task. Large where making an input costs more than running on it.
     """
 
     name: str
@@ -64,6 +71,10 @@ class Profile:
     shapes: int
     parameters: int
     problems: tuple[str, ...] = ()
+    own_limits: Limits | None = None
+    witness_limits: Limits | None = None
+    hashed_elements: int | None = None
+    block: int = 24
 
 
 _CPU_PROBLEMS = (
@@ -75,6 +86,16 @@ _CPU_PROBLEMS = (
     "level1/050",
 )
 """What the small profiles measure, whatever else the corpus holds: their matrices stay the same."""
+
+_CONTRACT = Limits(
+    max_outputs=1 << 40,
+    # 16 MiB of fp32 terms: what controls that add one term after the other can afford.
+    max_reduction=1 << 22,
+    # 1 GiB and what comes with it.
+    max_elements=(1 << 28) + (1 << 25),
+    max_work=7 * 10**10,
+)
+"""Cells of GPUs: reductions in full wherever these allow it, see `Limits.target_elements`."""
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
@@ -99,6 +120,19 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             problems=_CPU_PROBLEMS,
         ),
         "full": Profile("full", Limits(16384, 4096), 48, 24, scalings=5, shapes=5, parameters=8),
+        "contract": Profile(
+            "contract",
+            replace(_CONTRACT, max_work=9 * 10**9, target_elements=1 << 23),
+            candidates=48,
+            witnesses=16,
+            scalings=5,
+            shapes=4,
+            parameters=8,
+            own_limits=replace(_CONTRACT, target_elements=(1 << 27) + (1 << 24)),
+            witness_limits=replace(_CONTRACT, target_elements=1 << 23),
+            hashed_elements=1 << 27,
+            block=96,
+        ),
     }
 )
 
@@ -150,6 +184,7 @@ def plan_shape(problem: Problem, limits: Limits) -> PlannedShape:
         # Divisors of a tile stand for it where the tile itself is beyond the limits.
         planner = relaxed(problem, limits, parallel, reduced)
         start = planner.grow(planner.smallest(), [g.names for g in reduced])
+    planner = planner.growing_from(start)
     grown = planner.grow(start, [g.names for g in parallel])
     return _planned(problem, planner.unequal(grown), CONTRACT_SHAPE)
 

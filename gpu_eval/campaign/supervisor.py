@@ -18,7 +18,7 @@ from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import CellTask, Task
-from gpu_eval.campaign.worker import Done, Failed, Ready, WorkerContext
+from gpu_eval.campaign.worker import Done, Failed, Lost, Ready, WorkerContext
 from gpu_eval.devices.base import Device
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
@@ -190,6 +190,8 @@ class Supervisor:
             case Failed():
                 worker.task = None
                 self._fail(message)
+            case Lost() if isinstance(task, CellTask):
+                self._replace(worker, task, message)
             case Done() if task is not None:
                 worker.task = None
                 self._journal.done(task.key, message.files)
@@ -198,6 +200,14 @@ class Supervisor:
                     self._report(-1, note)
                 if not self._schedule.complete(task):
                     self._again.append(task)
+
+    def _replace(self, worker: _Worker, task: CellTask, lost: Lost) -> None:
+        """Take a verdict that the worker itself has given, and go on with a fresh worker."""
+        self._stop(worker)
+        verdict = Verdict(lost.subject, lost.input, lost.status, lost.message)
+        self._journal.verdict(task.key, verdict)
+        self._report(-1, f"{lost.subject} on {lost.input}: {lost.status}, {lost.message}")
+        self._again.append(self._schedule.again(replace(task, probe=None)))
 
     def _fail(self, failure: Failed) -> None:
         if failure.storage:

@@ -1,10 +1,11 @@
 """Value recipes fitted to a problem's tensors: what is a row, where tiles end, what is kept."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from gpu_eval.campaign.choices import FIT, ValueChoice
-from gpu_eval.campaign.pool_input import EXACT_SUM, OWN, SCALED, recipe_of
+from gpu_eval.campaign.pool_input import EXACT_SUM, HASHED, OWN, SCALED, recipe_of
 from gpu_eval.campaign.shapes import PlannedShape
 from gpu_eval.problems.definition import DimensionKind, Problem, Structure, TensorSpec
 from gpu_eval.problems.expressions import evaluate, names
@@ -31,12 +32,25 @@ def values_of(
     return fitted
 
 
-def own_values(problem: Problem, factor: float = 1.0) -> dict[str, dict[str, Any]]:
-    """Return the own draw of all tensors, or that draw times a factor."""
-    recipe: dict[str, Any] = {"name": OWN, "version": 1, "arguments": {}}
-    if factor != 1:
-        recipe = {"name": SCALED, "version": 1, "arguments": {"factor": factor}}
-    return {spec.name: recipe for spec in problem.inputs}
+def own_values(
+    problem: Problem,
+    planned: PlannedShape,
+    factor: float = 1.0,
+    hashed_elements: int | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Return the own draw of all tensors, or that draw times a factor.
+
+    Tensors of more than ``hashed_elements`` elements are marked as drawn by hashing.
+    """
+    values: dict[str, dict[str, Any]] = {}
+    for spec in problem.inputs:
+        arguments: dict[str, Any] = {} if factor == 1 else {"factor": factor}
+        elements = math.prod(shape_of(spec, planned.dimensions))
+        if hashed_elements is not None and elements > hashed_elements:
+            arguments["draw"] = HASHED
+        name = OWN if factor == 1 else SCALED
+        values[spec.name] = {"name": name, "version": 1, "arguments": arguments}
+    return values
 
 
 def fitted_recipe(

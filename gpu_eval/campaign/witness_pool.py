@@ -62,7 +62,7 @@ def witness_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     tuple of PoolInput
         ``profile.witnesses`` of role witness.
     """
-    planned = plan_shape(problem, profile.limits)
+    planned = plan_shape(problem, profile.witness_limits or profile.limits)
     others = [v for v in shape_variations(problem, planned) if v.recipe != "one"]
     kinds = list(_KINDS)
     first = _Draws(problem.id).between(0, len(kinds) - 1)

@@ -13,7 +13,7 @@ from gpu_eval.campaign import results
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cases import no_tf32
 from gpu_eval.campaign.layout import Layout
-from gpu_eval.campaign.runner import OrphanedError, Runner
+from gpu_eval.campaign.runner import LostCellError, OrphanedError, Runner
 from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
 from gpu_eval.devices.base import Device
 from gpu_eval.problems.definition import Problem
@@ -77,6 +77,26 @@ class Failed:
     details: str
 
 
+@dataclass(frozen=True)
+class Lost:
+    """A cell took the device with it; its outcome is known, and the worker ends.
+
+    Attributes
+    ----------
+    key : str
+        Of the task.
+    subject, input : str
+        Ids of the implementation and the input.
+    status, message : str
+    """
+
+    key: str
+    subject: str
+    input: str
+    status: str
+    message: str
+
+
 def main(connection: Connection, context: WorkerContext) -> None:
     """Run tasks until the pipe closes."""
     # A process group of its own: Ctrl-C reaches the supervisor alone, and killing the group
@@ -90,7 +110,15 @@ def main(connection: Connection, context: WorkerContext) -> None:
         connection.send(Ready())
         while True:
             task = connection.recv()
-            connection.send(worker.handle(task))
+            try:
+                answer = worker.handle(task)
+            except LostCellError as lost:
+                status, message = str(lost.outcome.status), lost.outcome.message
+                with contextlib.suppress(OSError):
+                    connection.send(Lost(task.key, lost.subject, lost.input, status, message))
+                # Nothing is given back: a poisoned context aborts whoever tries.
+                os._exit(0)
+            connection.send(answer)
     except (EOFError, BrokenPipeError, ConnectionResetError, OrphanedError):
         pass
     finally:
@@ -116,7 +144,7 @@ class Worker:
             if isinstance(task, CompileTask):
                 return Done(task.key, self._compile(task))
             return self._run(task)
-        except OrphanedError:
+        except (OrphanedError, LostCellError):
             raise
         except UserError as error:
             storage = isinstance(error.__cause__, OSError)

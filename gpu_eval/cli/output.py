@@ -79,5 +79,8 @@ def table(title: str, *columns: str) -> Table:
     )
     for column in columns:
         number = column.endswith("#")
-        result.add_column(column.rstrip("#"), justify="right" if number else "left")
+        # Ids are typed again: one that does not fit goes on in the next line, whole.
+        result.add_column(
+            column.rstrip("#"), justify="right" if number else "left", overflow="fold"
+        )
     return result

@@ -21,17 +21,29 @@ from gpu_eval.cli.output import (
 
 if TYPE_CHECKING:
     from gpu_eval.campaign.run import Finished
+    from gpu_eval.campaign.settings import Settings
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the matrix.")]
 
 
 def run(
     output: Output,
-    profile: Annotated[str, typer.Option("--profile", help="demo, quick or full.")] = "demo",
+    profile: Annotated[
+        str, typer.Option("--profile", help="demo, quick or full; contract for GPUs.")
+    ] = "demo",
     device: DeviceName = "auto",
     problem: Problems = None,
     corpus: Corpora = None,
     jobs: Jobs = None,
+    sass: Annotated[
+        bool,
+        typer.Option(
+            "--sass", help="On a CPU: what is equal to NVRTC (for sm_90) is one fault, not two."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure a kill matrix: every fault of every problem on every input.
@@ -41,13 +53,16 @@ def run(
     """
     from gpu_eval.campaign.plan import find_profile
     from gpu_eval.campaign.progress import reporter
-    from gpu_eval.campaign.run import start
+    from gpu_eval.campaign.run import judged_by_sass, start
     from gpu_eval.campaign.settings import Settings
     from gpu_eval.devices.registry import open_device
 
-    find_profile(profile)
     corpora = absolute(corpus)
-    opened = open_device(device)
+    chosen = find_profile(profile)
+    if dry_run:
+        _estimate(Settings(profile, device, tuple(problem or ()), corpora), as_json)
+        return
+    opened = judged_by_sass(open_device(device), sass)
     settings = Settings(
         profile=profile,
         device=resolved_name(opened),
@@ -55,6 +70,9 @@ def run(
         corpora=corpora,
         jobs=jobs or cores(),
         command=command_line(),
+        deadline_floor=opened.deadline_floor,
+        block=chosen.block,
+        sass=sass,
     )
     with reporter() as progress:
         finished = start(output, settings, opened, progress)
@@ -72,6 +90,33 @@ def resume(
     with reporter() as progress:
         finished = campaign.resume(directory, None, progress)
     report(finished, as_json)
+
+
+def _estimate(settings: "Settings", as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from gpu_eval.campaign.estimate import estimate
+    from gpu_eval.campaign.plan import build_plan
+
+    found = estimate(build_plan(settings))
+    lines = table(
+        "What it would cost on an H200",
+        "problem", "inputs#", "contract scope#", "cells#", "MiB#", "seconds#",
+    )  # fmt: skip
+    for row in found:
+        figures = (row.inputs, row.contract_scope, row.cells, row.largest_bytes >> 20)
+        lines.add_row(row.problem, *map(str, figures), f"{row.seconds:.1f}")
+    answer = {
+        "profile": settings.profile,
+        "problems": [asdict(row) for row in found],
+        "cells": sum(row.cells for row in found),
+        "seconds": sum(row.seconds for row in found),
+    }
+    total = (
+        f"{answer['cells']} cells, {answer['seconds']:.0f} s of cells; inputs, controls, "
+        "compiling and restarts come on top"
+    )
+    show(as_json, answer, lines, total)
 
 
 def report(finished: "Finished", as_json: bool) -> None:

@@ -4,6 +4,9 @@ Two implementations with equal hashes behave equally under equal launch plans. W
 each kernel: its instructions, its resources (registers, barriers, stack, shared bytes), its
 constant banks, its relocations by symbol name, and the device functions, constants and globals of
 the implementation's own namespace. The namespace itself does not count.
+
+Where a ``__constant__`` table lies in its bank depends on the unit, and instructions name the
+place: implementations with such tables may be told apart though they are equal, which costs a run.
 """
 
 import hashlib

@@ -189,6 +189,10 @@ class Session(ABC):
     def close(self) -> None:
         """Free everything."""
 
+    def lost(self) -> bool:
+        """Tell whether something has gone wrong that only a new process gets over."""
+        return False
+
     def __enter__(self) -> Self:
         return self
 
@@ -208,6 +212,8 @@ class Device(ABC):
     torch_device: str
     schedules: int
     """How many schedules `Session.run` knows."""
+    deadline_floor: float = 0.25
+    """Seconds that every run may take, whatever its substrate's own time."""
 
     @abstractmethod
     def describe(self) -> dict[str, str]:

@@ -111,10 +111,30 @@ extern "C" __global__ void compare_partial(
 
 extern "C" __global__ void compare_final(const Partial* partials, int blocks, Partial* result)
 {
-    if (threadIdx.x != 0 || blockIdx.x != 0) return;
-    Partial total = partials[0];
-    for (int b = 1; b < blocks; ++b) fold(total, partials[b]);
-    *result = total;
+    // A thread a field, blocks in their order: the loads of many blocks are under way at once.
+    const int field = threadIdx.x;
+    if (blockIdx.x != 0) return;
+    if (field < 8) {
+        double largest = partials[0].maxima[field];
+#pragma unroll 32
+        for (int b = 1; b < blocks; ++b) largest = fmax(largest, partials[b].maxima[field]);
+        result->maxima[field] = largest;
+    } else if (field < 11) {
+        double sum = partials[0].sums[field - 8];
+#pragma unroll 32
+        for (int b = 1; b < blocks; ++b) sum += partials[b].sums[field - 8];
+        result->sums[field - 8] = sum;
+    } else if (field < 18) {
+        unsigned long long count = partials[0].counts[field - 11];
+#pragma unroll 32
+        for (int b = 1; b < blocks; ++b) count += partials[b].counts[field - 11];
+        result->counts[field - 11] = count;
+    } else if (field == 18) {
+        unsigned long long hash = partials[0].hash;
+#pragma unroll 32
+        for (int b = 1; b < blocks; ++b) hash += partials[b].hash;
+        result->hash = hash;
+    }
 }
 
 struct Zone {
@@ -133,8 +153,18 @@ extern "C" __global__ void check_zones(
     const unsigned int* pristine = (const unsigned int*)zone.pristine;
     unsigned long long mine = 0;
     const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
-         i < zone.words; i += stride)
+    const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool aligned = ((zone.address | zone.pristine) & 15) == 0;
+    const unsigned long long quads = aligned ? zone.words / 4 : 0;
+    const uint4 same = make_uint4(content, content, content, content);
+#pragma unroll 4
+    for (unsigned long long i = first; i < quads; i += stride) {
+        const uint4 found = ((const uint4*)words)[i];
+        const uint4 wanted = pristine ? ((const uint4*)pristine)[i] : same;
+        mine += (found.x != wanted.x) + (found.y != wanted.y) + (found.z != wanted.z)
+            + (found.w != wanted.w);
+    }
+    for (unsigned long long i = 4 * quads + first; i < zone.words; i += stride)
         mine += words[i] != (pristine ? pristine[i] : content);
     if (mine) atomicAdd(damaged + blockIdx.y, mine);
 }

@@ -34,6 +34,8 @@ class CudaDevice(Device):
     name = "cuda"
     torch_device = "cuda"
     schedules = 2
+    # Several workers take turns on a GPU, and the last launch of a turn may wait for all of them.
+    deadline_floor = 0.5
 
     def __init__(self, ordinal: int = 0) -> None:
         self.ordinal = ordinal
@@ -42,6 +44,7 @@ class CudaDevice(Device):
         major, minor = device.compute_capability()
         self.architecture = f"sm_{major}{minor}"
         self._memory = int(device.total_memory())
+        self._comparison = b""
         if self._memory < MINIMUM_BYTES:
             raise UserError(
                 f"{self._model} has {self._memory >> 20} MiB of memory, and a campaign needs "
@@ -52,6 +55,7 @@ class CudaDevice(Device):
         """Return model, driver, compiler and options."""
         import torch
 
+        self._compiled_comparison()
         version = _driver().get_driver_version()
         return {
             "name": self.name,
@@ -74,10 +78,16 @@ class CudaDevice(Device):
         """Take the GPU in this process."""
         from gpu_eval.devices.cuda_session import CudaSession
 
-        text = files("gpu_eval.devices").joinpath("compare.cu").read_text()
-        entries = ("compare_partial", "compare_final", "check_zones")
-        cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
-        return CudaSession(_driver(), self.ordinal, cubin)
+        return CudaSession(_driver(), self.ordinal, self._compiled_comparison())
+
+    def _compiled_comparison(self) -> bytes:
+        """Compile the comparison, once: a described device carries it to every worker."""
+        if not self._comparison:
+            text = files("gpu_eval.devices").joinpath("compare.cu").read_text()
+            entries = ("compare_partial", "compare_final", "check_zones")
+            cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
+            self._comparison = cubin
+        return self._comparison
 
 
 def _driver() -> Any:

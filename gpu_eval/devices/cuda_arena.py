@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from suiteopt.errors import UserError
+
 ALIGNMENT = 256
 GUARD_BYTES = 1 << 20
 GUARD_WORD = 0x3FA5A5A5
@@ -94,5 +96,18 @@ class Arena:
         if nbytes <= self._capacity:
             return
         self.free()
-        self._allocation = self._driver.mem_alloc(nbytes)
+        try:
+            self._allocation = self._driver.mem_alloc(nbytes)
+        except self._driver.MemoryError:
+            # What torch keeps for later is as good as free.
+            import torch
+
+            torch.cuda.empty_cache()
+            try:
+                self._allocation = self._driver.mem_alloc(nbytes)
+            except self._driver.MemoryError as error:
+                raise UserError(
+                    f"the GPU has no room for the {nbytes >> 20} MiB of an input; "
+                    "give --jobs a smaller number"
+                ) from error
         self._capacity = nbytes

@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gpu_eval.devices.cuda_compare import (
     statistics_of,
     unwritten_of,
 )
+from gpu_eval.devices.integer_outputs import has_integer_outputs, rejudged
 from gpu_eval.problems.plan import ArgumentType, ResolvedLaunch, ResolvedPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Count, Statistic, Status
@@ -30,9 +31,12 @@ POISON_WORD = 0x7FC0DEAD
 """What outputs and unzeroed workspaces hold before a run: a NaN that no kernel computes."""
 
 COMPARE_THREADS = 256
-COMPARE_BLOCKS = 264
-BOUND_BYTES = 24 << 30
-"""How many bytes of inputs and references stay on the device for cases bound before."""
+COMPARE_BLOCKS = 528
+BOUND_BYTES = 1 << 30
+"""How many bytes of inputs and references stay on the device beside those of the current case.
+
+Inputs are the outer loop of a campaign, and several workers share a GPU: little is gained by more.
+"""
 
 _TYPE_CODES = {
     ArgumentType.POINTER: "P",
@@ -44,17 +48,30 @@ _TYPE_CODES = {
 
 @dataclass(frozen=True)
 class _Bound:
-    """A case's tensors on the device."""
+    """A case on the device, and its references as the comparison reads them.
 
-    key: str
-    inputs: "Mapping[str, Tensor]"
-    reference: "Mapping[str, Tensor]"
-    truth: "Mapping[str, Tensor]"
+    Integer outputs are compared as pairs of words, which finds what was not written and hashes
+    the bits; `gpu_eval.devices.integer_outputs` says what they are worth.
+    """
+
+    case: Case
+    integers: bool
+    words: "Mapping[str, Tensor]"
+    word_truth: "Mapping[str, Tensor]"
+
+    @property
+    def inputs(self) -> "Mapping[str, Tensor]":
+        return self.case.tensors
+
+    @property
+    def reference(self) -> "Mapping[str, Tensor]":
+        return self.case.reference
 
     @property
     def nbytes(self) -> int:
-        groups = (self.inputs, self.reference, self.truth)
-        return sum(t.numel() * t.element_size() for group in groups for t in group.values())
+        groups = (self.case.tensors, self.case.reference, self.case.truth, self.word_truth)
+        different = {t.data_ptr(): _nbytes(t) for group in groups for t in group.values()}
+        return sum(different.values())
 
 
 class CudaSession(Session):
@@ -91,6 +108,7 @@ class CudaSession(Session):
         self._damaged = driver.mem_alloc(256 * 8)
         self._zone_table = driver.mem_alloc(256 * 24)
         self._zone_count = 0
+        self._zone_blocks = 8
         self._done = driver.Event()
         self._begin, self._end = driver.Event(), driver.Event()
         self._modules: OrderedDict[str, Any] = OrderedDict()
@@ -104,28 +122,29 @@ class CudaSession(Session):
     def bind(self, case: Case) -> None:
         """Make a case current; its tensors stay on the device for later."""
         if case.key not in self._bound:
-            for name, tensor in case.reference.items():
-                if str(tensor.dtype) != "torch.float32":
-                    raise UserError(
-                        f"output '{name}' is {tensor.dtype}; the cuda device compares float32 only"
-                    )
-            self._bound[case.key] = _Bound(
-                case.key,
-                {name: _upload(tensor) for name, tensor in case.tensors.items()},
-                {name: _upload(tensor) for name, tensor in case.reference.items()},
-                {name: _upload(tensor.double()) for name, tensor in case.truth.items()},
-            )
-            self._evict(case.key)
+            integers = has_integer_outputs(case)
+            if not integers:
+                _check_floats(case)
+            self._make_room(case)
+            inputs = {name: _upload(tensor) for name, tensor in case.tensors.items()}
+            reference = {name: _upload(tensor) for name, tensor in case.reference.items()}
+            truth = {name: _upload(tensor) for name, tensor in case.truth.items()}
+            if not integers:
+                truth = {name: tensor.double() for name, tensor in truth.items()}
+            on_device = replace(case, tensors=inputs, reference=reference, truth=truth)
+            self._bound[case.key] = _Bound(on_device, integers, *_words(on_device, integers))
         self._bound.move_to_end(case.key)
         self._current = self._bound[case.key]
         self._fresh_inputs = False
 
-    def _evict(self, keep: str) -> None:
-        while sum(b.nbytes for b in self._bound.values()) > BOUND_BYTES and len(self._bound) > 1:
-            oldest = next(iter(self._bound))
-            if oldest == keep:
-                return
-            del self._bound[oldest]
+    def _make_room(self, case: Case) -> None:
+        """Let go of the cases bound longest ago before a further one takes memory."""
+        groups = (case.tensors, case.reference, case.truth, case.truth)
+        coming = sum(_nbytes(tensor) for group in groups for tensor in group.values())
+        while self._bound and coming + sum(b.nbytes for b in self._bound.values()) > BOUND_BYTES:
+            _, dropped = self._bound.popitem(last=False)
+            if self._current is dropped:
+                self._current = None
 
     def _case(self) -> _Bound:
         if self._current is None:
@@ -188,6 +207,8 @@ class CudaSession(Session):
             rows.append((buffer.address, buffer.nbytes // 4, tensor.data_ptr()))
         table = np.array(rows, dtype=np.uint64)
         self._zone_count = len(rows)
+        largest = max(words for _, words, _ in rows)
+        self._zone_blocks = min(max(largest // (COMPARE_THREADS * 32), 8), COMPARE_BLOCKS)
         self._driver.memcpy_htod(self._zone_table, table)
 
     def _run_once(
@@ -256,6 +277,10 @@ class CudaSession(Session):
             return True
         return False
 
+    def lost(self) -> bool:
+        """Tell whether the context is poisoned."""
+        return self._context is None or self._context_is_dead()
+
     # -- judging -------------------------------------------------------------------------------
 
     def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
@@ -270,14 +295,14 @@ class CudaSession(Session):
     def _judge_arena(self) -> None:
         """Queue the comparison of every output and the check of every zone and input."""
         case = self._case()
-        for index, (name, reference) in enumerate(case.reference.items()):
+        for index, (name, reference) in enumerate(case.words.items()):
             blocks = max(1, min(COMPARE_BLOCKS, -(-reference.numel() // COMPARE_THREADS)))
             self._compare_partial.prepared_call(
                 (blocks, 1),
                 (COMPARE_THREADS, 1, 1),
                 self._arena.buffers[name].address,
                 reference.data_ptr(),
-                case.truth[name].data_ptr(),
+                case.word_truth[name].data_ptr(),
                 reference.numel(),
                 POISON_WORD,
                 int(self._partials),
@@ -291,7 +316,7 @@ class CudaSession(Session):
             )
         self._driver.memset_d32(int(self._damaged), 0, self._zone_count * 2)
         self._check_zones.prepared_call(
-            (16, self._zone_count),
+            (self._zone_blocks, self._zone_count),
             (COMPARE_THREADS, 1, 1),
             int(self._zone_table),
             GUARD_WORD,
@@ -300,7 +325,7 @@ class CudaSession(Session):
 
     def _read(self, begin: Any, end: Any) -> Outcome:
         case = self._case()
-        records = np.zeros(len(case.reference), dtype=PARTIAL)
+        records = np.zeros(len(case.words), dtype=PARTIAL)
         damaged = np.zeros(self._zone_count, dtype=np.uint64)
         self._driver.memcpy_dtoh(records, int(self._results))
         self._driver.memcpy_dtoh(damaged, int(self._damaged))
@@ -320,7 +345,8 @@ class CudaSession(Session):
         elif counts[Count.NAN_ONE] or counts[Count.INF_MISMATCH]:
             status = Status.NONFINITE
         seconds = end.time_since(begin) * 1e-3 if end is not None else 0.0
-        return Outcome(status, statistics, counts, hash_of(records), seconds, message=message)
+        outcome = Outcome(status, statistics, counts, hash_of(records), seconds, message=message)
+        return rejudged(outcome, case.case, self.outputs()) if case.integers else outcome
 
     def outputs(self) -> Mapping[str, "Tensor"]:
         """Copy the outputs of the last run."""
@@ -346,6 +372,10 @@ class CudaSession(Session):
             self._arena.free()
         self._driver.Context.pop()
         self._context = None
+        import torch
+
+        with contextlib.suppress(RuntimeError):
+            torch.cuda.empty_cache()
 
     def _fill(self, name: str, word: int) -> None:
         buffer = self._arena.buffers[name]
@@ -356,6 +386,25 @@ class CudaSession(Session):
         buffer = self._arena.buffers[name]
         if buffer.nbytes:
             self._driver.memcpy_dtod(buffer.address, tensor.data_ptr(), buffer.nbytes)
+
+
+def _check_floats(case: Case) -> None:
+    for name, tensor in case.reference.items():
+        if str(tensor.dtype) != "torch.float32":
+            raise UserError(
+                f"output '{name}' is {tensor.dtype}; the cuda device judges float32 and integers"
+            )
+
+
+def _words(case: Case, integers: bool) -> "tuple[dict[str, Tensor], dict[str, Tensor]]":
+    """Return reference and truth of each output as the comparison reads them."""
+    import torch
+
+    if not integers:
+        return dict(case.reference), dict(case.truth)
+    words = {n: t.reshape(-1).view(torch.float32) for n, t in case.reference.items()}
+    # Whatever the words are as floats, what is said of them as floats is thrown away.
+    return words, {n: torch.zeros_like(w, dtype=torch.float64) for n, w in words.items()}
 
 
 def _upload(tensor: "Tensor") -> "Tensor":

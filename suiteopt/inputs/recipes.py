@@ -574,6 +574,7 @@ def build(
     seed: int,
     tensor: str,
     device: "torch.device | str" = "cpu",
+    chunk: int = _CHUNK,
 ) -> "Tensor":
     """Make one named tensor of a suite member.
 
@@ -588,6 +589,8 @@ def build(
     tensor : str
         Name of the input or parameter.
     device : torch.device or str
+    chunk : int
+        Elements made at a time; the bits do not depend on it.
 
     Returns
     -------
@@ -605,5 +608,5 @@ def build(
         raise ValueError(
             f"recipe '{name}' is wanted in version {version}; this file has {RECIPES[name].version}"
         )
-    values = generate(name, shape, tensor_seed(seed, tensor), arguments, device)
+    values = generate(name, shape, tensor_seed(seed, tensor), arguments, device, chunk=chunk)
     return apply_structure(values, recipe.get("structure", "none"), recipe.get("classes", 0))

@@ -12,7 +12,15 @@ from typing import Any
 
 import torch
 
-from gpu_eval.devices.base import Binary, Case, Device, KernelSource, Outcome, Session
+from gpu_eval.devices.base import (
+    Binary,
+    Case,
+    Device,
+    DeviceLostError,
+    KernelSource,
+    Outcome,
+    Session,
+)
 from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Count, Statistic, Status
@@ -29,11 +37,14 @@ class FakeDevice(Device):
     ----------
     acts : mapping of str to str
         By a part of an implementation's id: ``die``, ``exit``, ``hang``, ``raise``, ``corrupt``,
-        ``timeout``, ``crash``, ``race``, ``out_of_bounds``, ``unwritten``, ``nan``, ``far``.
+        ``timeout``, ``crash``, ``race``, ``out_of_bounds``, ``unwritten``, ``nan``, ``far``,
+        ``lose`` (the device, with a known outcome), ``poison`` (it without saying so).
     stillborn : tuple of str
         Parts of ids that do not compile.
     once : str
         A file: a ``die`` or ``exit`` happens only while it is missing, and makes it.
+    closed : str
+        A file that closing a lost session makes: nobody may try that.
     pause : float
         Seconds that every run takes.
     """
@@ -41,6 +52,7 @@ class FakeDevice(Device):
     acts: Mapping[str, str] = field(default_factory=dict)
     stillborn: tuple[str, ...] = ()
     once: str = ""
+    closed: str = ""
     pause: float = 0.0
     name: str = "fake"
     torch_device: str = "cpu"
@@ -72,6 +84,7 @@ class FakeSession(Session):
     def __init__(self, device: FakeDevice) -> None:
         self._device = device
         self._case: Case | None = None
+        self._lost = False
 
     def bind(self, case: Case) -> None:
         self._case = case
@@ -124,6 +137,12 @@ class FakeSession(Session):
                 raise RuntimeError("sticky error")
             case "user_error":
                 raise UserError("the compiler is gone; install it")
+            case "lose":
+                self._lost = True
+                raise DeviceLostError(Outcome(Status.TIMEOUT, message="still running"))
+            case "poison":
+                self._lost = True
+                raise RuntimeError("an illegal memory access was encountered")
             case "corrupt":
                 CORRUPTED["memory"] = True
 
@@ -134,8 +153,13 @@ class FakeSession(Session):
     def outputs(self) -> Mapping[str, torch.Tensor]:
         raise NotImplementedError
 
+    def lost(self) -> bool:
+        return self._lost
+
     def close(self) -> None:
         self._case = None
+        if self._lost and self._device.closed:
+            Path(self._device.closed).touch()
 
 
 def judge(case: Case, outputs: Mapping[str, torch.Tensor]) -> Outcome:

@@ -13,10 +13,14 @@ from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.conftest import Baseline
 
 
-def test_order_is_by_cost_and_later_own_draws_come_last(baseline: Baseline) -> None:
+def test_repeated_inputs_come_first_then_the_cheapest_later_own_draws_last(
+    baseline: Baseline,
+) -> None:
     plan = build_plan(tiny.settings(baseline.corpus)).problems[0]
-    costs = [cost(plan.problem, i) for i in plan.order if i.role != Role.OWN]
-    assert costs == sorted(costs)
+    assert {i.id for i in plan.order[:4]} == plan.repeated
+    for part in (plan.order[:4], plan.order[4:]):
+        costs = [cost(plan.problem, i) for i in part if i.role != Role.OWN]
+        assert costs == sorted(costs)
     assert [i.role for i in plan.order[-4:]] == [Role.OWN] * 4
     assert sorted(i.id for i in plan.order) == sorted(i.id for i in plan.inputs)
     assert plan.own == "test/one:own-0"

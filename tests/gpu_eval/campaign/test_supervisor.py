@@ -71,7 +71,7 @@ def fatal(cells: pd.DataFrame, status: str) -> None:
     counts = cells["status"].value_counts()
     assert set(counts[counts > 0].index) == {status, "closed"}
     odd = cells.index.str.contains("@")
-    assert 0 < (cells["status"][odd] == status).sum() <= 2
+    assert (cells["status"][odd] == status).sum() <= 2
     assert (cells["status"][~odd] == status).sum() == 2
     assert cells["rms"].isna().all()
 
@@ -108,14 +108,12 @@ def test_nan_is_counted(disturbed: Disturbed) -> None:
     assert (cell["nan_one"], cell["nan_both"], cell["nonfinite_output"]) == (9, 0, 9)
 
 
-def test_race_shows_on_the_inputs_that_ran_twice(disturbed: Disturbed) -> None:
+def test_race_is_looked_at_on_every_input(disturbed: Disturbed) -> None:
     root, victims = disturbed.root, disturbed.victims
     cells = tiny.cells_of(root, victims["race"])
-    twice = cells[cells["repeats"] == 2]
-    assert len(twice) == 4
-    assert (twice["disagreed"] == 1).all()
-    assert (twice["rms_max"] > twice["rms"]).all()
-    assert (cells.loc[cells["repeats"] == 1, "disagreed"] == 0).all()
+    assert (cells["repeats"] == 2).all()
+    assert (cells["disagreed"] == 1).all()
+    assert (cells["rms_max"] > cells["rms"]).all()
 
 
 def test_later_own_draws_of_a_far_mutant_are_decided(disturbed: Disturbed) -> None:

@@ -24,13 +24,13 @@ PROBLEMS: dict[str, Problem] = {
 def test_kinds_shapes_and_numbers(name: str, profile: str) -> None:
     problem, wanted = PROBLEMS[name], PROFILES[profile]
     pool = witness_pool(problem, wanted)
-    assert len(pool) == wanted.witnesses >= {"demo": 8, "quick": 16, "full": 24}[profile]
+    assert len(pool) == wanted.witnesses >= {"demo": 8, "full": 24}.get(profile, 16)
     assert {i.role for i in pool} == {Role.WITNESS}
     assert len({i.kind for i in pool}) == 7
     assert len({i.id for i in pool}) == len({i.seed for i in pool}) == len(pool)
     others = [i for i in pool if i.scope is ShapeScope.OTHER]
     assert len(others) == wanted.witnesses // 8
-    planned = plan_shape(problem, wanted.limits)
+    planned = plan_shape(problem, wanted.witness_limits or wanted.limits)
     assert all(
         i.shape == planned.sizes(problem) and i.scope is planned.scope
         for i in pool

@@ -13,8 +13,9 @@ from gpu_eval.devices.base import Binary, Case, Device, KernelSource, Outcome, S
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.devices.registry import open_device
 from gpu_eval.problems.plan import ResolvedPlan
+from gpu_eval.problems.tensors import values_at
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import STATISTICS, Count, Status
+from suiteopt.matrix.schema import STATISTICS, Count, Statistic, Status
 from tests.gpu_eval.devices.conftest import integer, plan, tensor
 
 N = 1000
@@ -52,6 +53,12 @@ __global__ void hangs(const float* x, float* out, int n) {
     while (watched[0] < 2.0f) { }
     out[0] = x[0];
 }
+__global__ void nearest(const float* x, long long* out, int n) {
+    if (threadIdx.x == 0 && blockIdx.x == 0) { out[0] = n - 1; out[1] = 3; }
+}
+__global__ void wrong_place(const float* x, long long* out, int n) {
+    if (threadIdx.x == 0 && blockIdx.x == 0) { out[0] = n - 2; out[1] = 1LL << 40; }
+}
 __global__ void scratch(const float* x, float* work, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) { work[i] += 2.0f * x[i]; out[i] = work[i]; }
@@ -59,7 +66,7 @@ __global__ void scratch(const float* x, float* work, float* out, int n) {
 """
 KERNELS = (
     "good", "near_good", "overruns", "writes_input", "most", "not_a_number", "far_away", "hangs",
-    "scratch",
+    "scratch", "nearest", "wrong_place",
 )  # fmt: skip
 
 pytestmark = pytest.mark.gpu
@@ -114,7 +121,7 @@ def test_a_right_kernel_is_ok_and_repeats_to_the_bit(session: Session, binary: B
     outcomes = [run(session, binary, "good", schedule=s) for s in (0, 1, 0)]
     assert {o.status for o in outcomes} == {Status.OK}
     assert len({o.output_hash for o in outcomes}) == 1
-    assert outcomes[0].statistics["rms"] == 0.0
+    assert outcomes[0].statistics[Statistic.RMS] == 0.0
     assert torch.equal(session.outputs()["out"].cpu(), case().reference["out"])
 
 
@@ -147,8 +154,8 @@ def test_a_small_overrun_is_seen_and_the_next_run_is_clean(
 def test_a_written_input_is_seen_and_restored(session: Session, binary: Binary) -> None:
     first = run(session, binary, "writes_input")
     assert first.status is Status.OUT_OF_BOUNDS
-    assert first.statistics["rms"] == 0.0
-    assert run(session, binary, "good").statistics["rms"] == 0.0
+    assert first.statistics[Statistic.RMS] == 0.0
+    assert run(session, binary, "good").statistics[Statistic.RMS] == 0.0
 
 
 def test_unwritten_elements_are_judged_over_the_stale_result(
@@ -156,7 +163,7 @@ def test_unwritten_elements_are_judged_over_the_stale_result(
 ) -> None:
     outcome = run(session, binary, "most")
     assert outcome.status is Status.UNWRITTEN
-    assert outcome.statistics["rms"] == 0.0
+    assert outcome.statistics[Statistic.RMS] == 0.0
     assert "3 elements" in outcome.message
 
 
@@ -187,12 +194,36 @@ def test_workspaces_are_zeroed_or_poisoned(session: Session, binary: Binary) -> 
     "wrong", [{"grid": 0}, {"block": 2048}, {"shared": 1 << 20}], ids=lambda w: next(iter(w))
 )
 def test_impossible_launches_leave_the_session_usable(
-    session: Session, binary: Binary, wrong: dict[str, int]
+    session: Session, binary: Binary, wrong: dict[str, Any]
 ) -> None:
     session.bind(case())
     launch = plan("good", [tensor("x"), tensor("out"), integer(N)], **wrong)
     assert session.run(binary, launch).status is Status.LAUNCH_ERROR
     assert run(session, binary, "good").status is Status.OK
+
+
+def indices() -> Case:
+    """The largest of a row, and any of four equal ones: place 3 is as good as place 0."""
+    x = torch.linspace(-1, 1, N).repeat(2, 1)
+    x[1, :4] = 2.0
+    out = torch.tensor([N - 1, 0])
+
+    def value_of(tensors: Any, outputs: Any) -> Any:
+        return {"out": values_at(tensors["x"], outputs["out"], 1)}
+
+    return Case("indices", {"x": x}, {"out": out}, {"out": out}, value_of)
+
+
+def test_integer_outputs_are_judged_by_what_they_choose(session: Session, binary: Binary) -> None:
+    session.bind(indices())
+    right, wrong = (session.run(binary, of(name)) for name in ("nearest", "wrong_place"))
+    assert right.status is Status.OK
+    assert right.statistics[Statistic.TRUTH_RMS] == 0.0
+    assert right.statistics[Statistic.MAX_ABS] == 3.0
+    assert wrong.status is Status.OK
+    assert wrong.statistics[Statistic.TRUTH_RMS] == float("inf")
+    assert wrong.counts[Count.NONFINITE_OUTPUT] == 0
+    assert session.run(binary, of("nearest")).output_hash == right.output_hash
 
 
 FATAL = """

@@ -11,7 +11,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
-from gpu_eval.problems.orders import Order, ordered_controls
+from gpu_eval.problems.orders import Order, Terms, ordered_controls
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, int32, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -32,8 +32,7 @@ def magnitude(tensors: Tensors) -> Tensors:
 def in_order(tensors: Tensors, order: Order) -> Tensors:
     """Add rank-1 products, each rounded, in a given order."""
     a, b = tensors["a"], tensors["b"]
-    rows, columns = b.unbind(0), a.t().contiguous().unbind(0)
-    return {"c": order(lambda k: columns[k][:, None] * rows[k], b.shape[0])}
+    return {"c": order(Terms(a.t()[:, :, None], b[:, None, :]), b.shape[0])}
 
 
 def in_blocks(tensors: Tensors) -> Tensors:

@@ -11,7 +11,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
-from gpu_eval.problems.orders import Order, ordered_controls
+from gpu_eval.problems.orders import Order, Terms, ordered_controls
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, int32, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -34,15 +34,19 @@ def magnitude(tensors: Tensors) -> Tensors:
 
 def in_order(tensors: Tensors, order: Order) -> Tensors:
     """Add the columns times their factors, each product rounded, in a given order."""
-    columns, factors = tensors["a"].t().contiguous().unbind(0), tensors["b"].unbind(0)
-    return {"c": order(lambda k: columns[k] * factors[k], len(factors))[:, None]}
+    a, b = tensors["a"], tensors["b"]
+    return {"c": order(Terms(a.t(), b), len(b))[:, None]}
 
 
 def in_blocks(tensors: Tensors) -> Tensors:
-    """Multiply blocks of 64 columns with the library and add the block products."""
+    """Multiply blocks of 64 columns with the library and add the block products.
+
+    Very long rows go in 1,024 blocks.
+    """
     a, b = tensors["a"], tensors["b"]
+    size = max(64, len(b) // 1024)
     total = torch.zeros_like(a[:, :1])
-    for left, right in zip(torch.split(a, 64, dim=1), torch.split(b, 64, dim=0), strict=True):
+    for left, right in zip(torch.split(a, size, dim=1), torch.split(b, size, dim=0), strict=True):
         total = total + left @ right
     return {"c": total}
 

@@ -11,7 +11,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
-from gpu_eval.problems.orders import Order, ordered_controls
+from gpu_eval.problems.orders import Order, Terms, ordered_controls
 from gpu_eval.problems.plan import Argument, Launch, LaunchPlan, float32, int32, int64, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -30,8 +30,8 @@ def reference(tensors: Tensors) -> Tensors:
 def in_order(tensors: Tensors, order: Order) -> Tensors:
     """Sum the squares in a given order."""
     x = tensors["x"]
-    planes = x.unbind(1)
-    mean = order(lambda k: planes[k] * planes[k], len(planes)) / len(planes)
+    squares = Terms((x * x).transpose(0, 1))
+    mean = order(squares, x.shape[1]) / x.shape[1]
     return {"y": x * torch.rsqrt(mean + EPS)[:, None]}
 
 

@@ -15,7 +15,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
-from gpu_eval.problems.orders import Order, ordered_controls, terms_of_rows
+from gpu_eval.problems.orders import Order, ordered_controls, running_moments, terms_of_rows
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, float32, int32, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -61,20 +61,19 @@ def in_order(tensors: Tensors, order: Order) -> Tensors:
 def by_welford(tensors: Tensors) -> Tensors:
     """Update mean and squared deviations element by element."""
     rows, _, _ = _rows(tensors)
-    mean, m2 = torch.zeros_like(rows[:, 0]), torch.zeros_like(rows[:, 0])
-    for k, value in enumerate(rows.t().contiguous().unbind(0), start=1):
-        delta = value - mean
-        mean = mean + delta / k
-        m2 = m2 + delta * (value - mean)
+    mean, m2 = running_moments(rows)
     return _normalise(tensors, mean[:, None], (m2 / rows.shape[1])[:, None])
 
 
 def by_merged_chunks(tensors: Tensors) -> Tensors:
-    """Take the moments of chunks of 32 elements in two passes, and merge them (Chan)."""
+    """Take the moments of chunks of 32 elements in two passes, and merge them (Chan).
+
+    Very long rows go in 1,024 chunks.
+    """
     rows, _, _ = _rows(tensors)
     seen = 0
     mean, m2 = torch.zeros_like(rows[:, :1]), torch.zeros_like(rows[:, :1])
-    for chunk in torch.split(rows, 32, dim=1):
+    for chunk in torch.split(rows, max(32, rows.shape[1] // 1024), dim=1):
         size = chunk.shape[1]
         own_mean = chunk.mean(dim=1, keepdim=True)
         own_m2 = (chunk - own_mean).square().sum(dim=1, keepdim=True)

@@ -11,7 +11,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
-from gpu_eval.problems.orders import Order, ordered_controls
+from gpu_eval.problems.orders import Order, Terms, ordered_controls
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, int32, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -33,8 +33,8 @@ def magnitude(tensors: Tensors) -> Tensors:
 
 def in_order(tensors: Tensors, order: Order) -> Tensors:
     """Add the rows in a given order."""
-    rows = tensors["x"].unbind(1)
-    return {"y": order(rows.__getitem__, len(rows))[:, None]}
+    x = tensors["x"]
+    return {"y": order(Terms(x.transpose(0, 1)), x.shape[1])[:, None]}
 
 
 def by_product(tensors: Tensors) -> Tensors:

@@ -13,6 +13,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
+from gpu_eval.problems.orders import reversed_sums, running_sums
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, int32, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -33,16 +34,12 @@ def magnitude(tensors: Tensors) -> Tensors:
 
 def by_carry(tensors: Tensors) -> Tensors:
     """Add one column after the other to a running sum."""
-    return {"y": torch.stack(_scanned(tensors["x"]), dim=1)}
+    return {"y": running_sums(tensors["x"])}
 
 
 def by_reversed_sums(tensors: Tensors) -> Tensors:
     """Sum every prefix anew, from its last term back to the first."""
-    x = tensors["x"]
-    total = x.clone()
-    for distance in range(1, x.shape[1]):
-        total[:, distance:] += x[:, :-distance]
-    return {"y": total}
+    return {"y": reversed_sums(tensors["x"])}
 
 
 def by_doubling(tensors: Tensors) -> Tensors:
@@ -78,7 +75,7 @@ def by_chunks(chunks: int) -> Callable[[Tensors], Tensors]:
     def run(tensors: Tensors) -> Tensors:
         x = tensors["x"]
         parts = torch.split(x, -(-x.shape[1] // chunks), dim=1)
-        scanned = [torch.stack(_scanned(part), dim=1) for part in parts]
+        scanned = [running_sums(part) for part in parts]
         lifted, before = [scanned[0]], scanned[0][:, -1:]
         for part in scanned[1:]:
             lifted.append(part + before)
@@ -92,21 +89,11 @@ def by_totals(tensors: Tensors) -> Tensors:
     """Sum parts of 32 columns first, and let each part's scan start from the totals before."""
     x = tensors["x"]
     before = torch.zeros_like(x[:, 0])
-    columns = []
+    scanned = []
     for part in torch.split(x, 32, dim=1):
-        columns += _scanned(part, before)
+        scanned.append(running_sums(part, before))
         before = before + part.sum(dim=1)
-    return {"y": torch.stack(columns, dim=1)}
-
-
-def _scanned(x: torch.Tensor, start: torch.Tensor | None = None) -> list[torch.Tensor]:
-    """Return the prefix sums of the columns, each rounded, after ``start``."""
-    columns: list[torch.Tensor] = []
-    running = start
-    for column in x.unbind(1):
-        running = column if running is None else running + column
-        columns.append(running)
-    return columns
+    return {"y": torch.cat(scanned, dim=1)}
 
 
 BLOCK_ROWS = Substrate(

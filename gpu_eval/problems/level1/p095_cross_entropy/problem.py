@@ -13,7 +13,7 @@ from gpu_eval.problems.definition import (
     Tensors,
     TensorSpec,
 )
-from gpu_eval.problems.orders import Order, ordered_controls, terms_of_rows
+from gpu_eval.problems.orders import Order, Terms, ordered_controls, terms_of_rows
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, int32, pointer
 from suiteopt.matrix.schema import OperationClass
 
@@ -42,7 +42,7 @@ def in_order(tensors: Tensors, order: Order) -> Tensors:
     exponentials = torch.exp(x - largest[:, None])
     total = order(terms_of_rows(exponentials), x.shape[1])
     losses = torch.log(total) - (_chosen(tensors) - largest)
-    return {"loss": order(losses.unbind(0).__getitem__, len(losses)) / len(losses)}
+    return {"loss": order(Terms(losses), len(losses)) / len(losses)}
 
 
 def by_two_means(tensors: Tensors) -> Tensors:

@@ -1,0 +1,79 @@
+"""What a campaign will cost on a GPU, from shapes alone: nothing is compiled or run."""
+
+from dataclasses import dataclass
+
+from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
+from gpu_eval.campaign.pool_input import PoolInput
+from gpu_eval.campaign.shape_growth import output_elements, tensor_elements, work
+from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.tensors import dimensions
+from suiteopt.matrix.schema import ShapeScope
+
+BYTES_A_SECOND = 4e12
+OPERATIONS_A_SECOND = 7e12
+CELL_SECONDS = 0.15e-3
+"""An H200's memory, what a straightforward kernel reaches of its arithmetic, and what a cell costs
+in launches and Python whatever its size."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one problem asks of a GPU.
+
+    Attributes
+    ----------
+    problem : str
+    inputs, contract_scope : int
+        All of them, and those whose reductions have the contract's length.
+    implementations, cells : int
+        Before equal ones are left out.
+    largest_bytes : int
+        Device memory of the largest input with its pristine copy, outputs, both references.
+    seconds : float
+        Of all cells, one after the other.
+    """
+
+    problem: str
+    inputs: int
+    contract_scope: int
+    implementations: int
+    cells: int
+    largest_bytes: int
+    seconds: float
+
+
+def estimate(plan: CampaignPlan) -> tuple[Estimate, ...]:
+    """Return the estimate of each problem of a campaign."""
+    return tuple(_problem(problem) for problem in plan.problems)
+
+
+def cell_seconds(problem: Problem, pool_input: PoolInput) -> float:
+    """Return what one cell takes: launches, bytes moved by run and comparison, arithmetic."""
+    sizes = dimensions(problem, pool_input.shape)
+    outputs = output_elements(problem, sizes)
+    others = tensor_elements(problem, sizes) - outputs
+    # Inputs are read by the kernel and compared with their pristine copy; outputs are poisoned,
+    # written, and compared with a reference of 4 bytes an element and a truth of 8.
+    moved = 4 * 3 * others + (4 + 4 + 16) * outputs
+    operations = 2 * work(problem, sizes)
+    return CELL_SECONDS + moved / BYTES_A_SECOND + operations / OPERATIONS_A_SECOND
+
+
+def case_bytes(problem: Problem, pool_input: PoolInput) -> int:
+    """Return the device memory of an input that is ready to run, without temporaries."""
+    sizes = dimensions(problem, pool_input.shape)
+    outputs = output_elements(problem, sizes)
+    return 4 * (2 * (tensor_elements(problem, sizes) - outputs) + 4 * outputs)
+
+
+def _problem(plan: ProblemPlan) -> Estimate:
+    each = len(plan.implementations)
+    return Estimate(
+        problem=plan.id,
+        inputs=len(plan.order),
+        contract_scope=sum(i.scope is ShapeScope.CONTRACT for i in plan.order),
+        implementations=each,
+        cells=each * len(plan.order),
+        largest_bytes=max(case_bytes(plan.problem, i) for i in plan.order),
+        seconds=each * sum(cell_seconds(plan.problem, i) for i in plan.order),
+    )

@@ -1,0 +1,88 @@
+"""Runs that take the device with them: the worker says so and ends, nobody else pays."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gpu_eval.campaign.progress import Reporter
+from gpu_eval.campaign.run import start
+from suiteopt.matrix.store import Matrix
+from tests.gpu_eval.campaign import tiny
+from tests.gpu_eval.campaign.conftest import Baseline
+from tests.gpu_eval.campaign.fake import FakeDevice
+
+
+class Notes(Reporter):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def stage(self, text: str) -> None:
+        pass
+
+    def cells(self, done: int, total: int) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A campaign in which two mutants lose the device."""
+
+    root: Path
+    notes: Notes
+    victims: tuple[str, str]
+    closed: Path
+
+
+@pytest.fixture(scope="module")
+def lost(baseline: Baseline, tmp_path_factory: pytest.TempPathFactory) -> Lost:
+    directory = tmp_path_factory.mktemp("lost")
+    mutants = tiny.mutants(baseline.corpus)
+    victims = (mutants[2], mutants[7])
+    closed = directory / "closed"
+    device = FakeDevice(acts={victims[0]: "lose", victims[1]: "poison"}, closed=str(closed))
+    notes = Notes()
+    settings = tiny.settings(baseline.corpus, problems=("test/one",))
+    start(directory / "matrix", settings, device, notes)
+    return Lost(directory / "matrix", notes, victims, closed)
+
+
+@pytest.mark.parametrize(("victim", "status"), [(0, "timeout"), (1, "crash")])
+def test_the_outcome_is_recorded_and_the_mutant_closed(
+    lost: Lost, victim: int, status: str
+) -> None:
+    cells = tiny.cells_of(lost.root, lost.victims[victim])
+    counts = cells["status"].value_counts()
+    assert set(counts[counts > 0].index) == {status, "closed"}
+    assert counts[status] == 2
+    row = tiny.row_of(lost.root, lost.victims[victim])
+    assert (row["witness"], row["witness_how"]) == ("contract", status)
+
+
+def test_no_cell_is_tried_twice(lost: Lost) -> None:
+    """What the worker knows is a verdict, not a suspicion: one loss for each of two inputs."""
+    for victim in lost.victims:
+        told = [note for note in lost.notes.notes if note.startswith(f"{victim} on ")]
+        assert len(told) == 2
+        assert len(set(told)) == 2
+
+
+def test_a_lost_session_is_not_closed(lost: Lost) -> None:
+    assert not lost.closed.exists()
+
+
+def test_all_others_are_as_if_nothing_had_happened(baseline: Baseline, lost: Lost) -> None:
+    ours, theirs = (Matrix.open(r).cells("test/one") for r in (lost.root, baseline.root))
+    kept = [
+        cells[~cells["implementation"].astype(str).isin(lost.victims)]
+        .astype({"implementation": str, "input": str, "status": str})
+        .reset_index(drop=True)
+        for cells in (ours, theirs)
+    ]
+    assert len(kept[0]) > 1000
+    assert kept[0].equals(kept[1].astype(kept[0].dtypes.to_dict()))

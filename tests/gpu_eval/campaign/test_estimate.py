@@ -1,0 +1,85 @@
+"""What a campaign on a GPU would cost, and the shapes of its profile."""
+
+from dataclasses import replace
+
+import pytest
+
+from gpu_eval.campaign.estimate import CELL_SECONDS, case_bytes, cell_seconds, estimate
+from gpu_eval.campaign.plan import build_plan
+from gpu_eval.campaign.pool import candidate_pool, realise
+from gpu_eval.campaign.pool_input import HASHED
+from gpu_eval.campaign.settings import Settings
+from gpu_eval.campaign.shape_growth import tensor_elements, work
+from gpu_eval.campaign.shapes import PROFILES, plan_shape
+from gpu_eval.problems.loader import load_corpus
+from suiteopt.matrix.schema import ShapeScope
+
+CORPUS = load_corpus().problems
+CONTRACT = PROFILES["contract"]
+SHORTENED = {"level1/001", "level1/094"}
+"""Whose N is parallel and reduced at once; whose whole tensor is one sum."""
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_reductions_are_full_wherever_they_can_be(name: str) -> None:
+    problem = CORPUS[name]
+    planned = plan_shape(problem, CONTRACT.limits)
+    assert (planned.scope is ShapeScope.CONTRACT) == (name not in SHORTENED)
+    assert (planned.reduction_ratio == 1.0) == (name not in SHORTENED)
+    own = CONTRACT.own_limits
+    assert own is not None
+    drawn = plan_shape(problem, own)
+    assert (drawn.scope is ShapeScope.CONTRACT) == (name != "level1/094")
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_shapes_keep_within_the_limits(name: str) -> None:
+    problem = CORPUS[name]
+    for limits in (CONTRACT.limits, CONTRACT.own_limits, CONTRACT.witness_limits):
+        assert limits is not None
+        values = plan_shape(problem, limits).dimensions
+        assert limits.max_elements is not None
+        assert limits.max_work is not None
+        assert tensor_elements(problem, values) <= limits.max_elements
+        assert work(problem, values) <= limits.max_work
+
+
+def test_parallel_dimensions_stay_congruent() -> None:
+    for problem in CORPUS.values():
+        planned = plan_shape(problem, CONTRACT.limits)
+        for d in problem.dimensions:
+            if planned.scope is ShapeScope.CONTRACT:
+                assert (planned.dimensions[d.name] - d.size) % d.tile == 0
+
+
+def test_draws_beyond_the_generator_are_hashed_and_say_so() -> None:
+    problem = CORPUS["level1/019"]
+    small = replace(
+        CONTRACT, own_limits=None, limits=replace(CONTRACT.limits, target_elements=1 << 14)
+    )
+    plain = candidate_pool(problem, replace(small, hashed_elements=1 << 20))
+    hashed = candidate_pool(problem, replace(small, hashed_elements=16))
+    assert "draw" not in plain[0].values["x"]["arguments"]
+    assert [i.values["x"]["arguments"]["draw"] for i in hashed[:6]] == [HASHED] * 6
+    first, scaled = (realise(problem, pool_input)["x"] for pool_input in hashed[:2])
+    assert not first.equal(realise(problem, plain[0])["x"])
+    assert 0.0 <= float(first.min()) < 0.01 < 0.99 < float(first.max()) < 1.0
+    assert scaled.equal(first * 3)
+    assert not first.equal(realise(problem, hashed[-1])["x"])
+
+
+def test_costs_of_a_matrix_product() -> None:
+    (plan,) = build_plan(Settings("contract", "cuda", problems=("level1/001",))).problems
+    own = next(i for i in plan.order if i.id == plan.own)
+    n = own.shape["n"]
+    assert n == 4096
+    assert case_bytes(plan.problem, own) == 4 * n * n * (2 * 2 + 4)
+    seconds = cell_seconds(plan.problem, own) - CELL_SECONDS
+    assert seconds == pytest.approx((3 * 8 + 24) * n * n / 4e12 + 2 * n**3 / 7e12)
+
+
+def test_estimates_add_up() -> None:
+    plan = build_plan(Settings("demo", "cuda", problems=("level1/019", "level1/042")))
+    for found, problem in zip(estimate(plan), plan.problems, strict=True):
+        assert found.cells == len(problem.implementations) * len(problem.inputs)
+        assert found.seconds > found.cells * CELL_SECONDS

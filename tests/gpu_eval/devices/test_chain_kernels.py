@@ -1,0 +1,136 @@
+"""The kernels of `cuda_chains`, run on the host device: the bits of element-wise additions."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+import torch
+
+from gpu_eval.devices.base import Binary, Case, KernelSource, Session
+from gpu_eval.devices.cuda_chains import SOURCE
+from gpu_eval.devices.host import HostDevice
+from gpu_eval.problems.orders import (
+    Terms,
+    backward,
+    chunked,
+    interleaved,
+    pairwise,
+    reversed_sums,
+    running_moments,
+    running_sums,
+    serial,
+)
+from gpu_eval.problems.plan import ArgumentType, ResolvedArgument
+from tests.gpu_eval.devices.conftest import plan, tensor
+
+KERNELS = ("chain", "tree", "scan", "backward", "welford")
+COUNTS = (1, 2, 63, 64, 65, 127, 200, 449)
+
+
+def wide(value: int) -> ResolvedArgument:
+    return ResolvedArgument(ArgumentType.INT64, value)
+
+
+@pytest.fixture(scope="module")
+def binary(tmp_path_factory: pytest.TempPathFactory) -> Binary:
+    text = SOURCE.replace('extern "C" ', "")
+    source = KernelSource("chains", {"chains.cu": text}, "chains.cu", KERNELS)
+    (found,) = HostDevice().compile([source], tmp_path_factory.mktemp("units"), 1)
+    assert found.path is not None, found.error
+    return found
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with HostDevice().open() as opened:
+        yield opened
+
+
+def made(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(7)) * 10
+
+
+def added(terms: Terms, part: range) -> torch.Tensor:
+    return serial(lambda k: terms(part[k]), len(part))
+
+
+def ran(
+    session: Session,
+    binary: Binary,
+    kernel: str,
+    tensors: dict[str, torch.Tensor],
+    wanted: torch.Tensor,
+    numbers: Sequence[int],
+    grid: tuple[int, int] = (1, 1),
+    names: Sequence[str] = (),
+) -> torch.Tensor:
+    shapes = [tuple(t.shape) for t in tensors.values()]
+    case = Case(f"{kernel} {shapes}", tensors, {"out": wanted}, {"out": wanted.double()})
+    session.bind(case)
+    arguments = [tensor(name) for name in (*tensors, *names, "out")]
+    outcome = session.run(
+        binary,
+        plan(kernel, [*arguments, *map(wide, numbers)], grid=(*grid, 1), block=64),
+        deadline=30.0,
+    )
+    assert outcome.status == "ok", outcome.message
+    return session.outputs()["out"]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_parts_of_chains(session: Session, binary: Binary, count: int) -> None:
+    a, b = made(count, 3), made(count, 5)
+    terms = Terms(a[:, :, None], b[:, None, :])
+    parts = [range(count), range(count - 1, -1, -1), range(0, count, 4)]
+    wanted = torch.stack([added(terms, part) for part in parts])
+    table = torch.tensor([(p.start, p.step, len(p)) for p in parts])
+    tensors = {"left": a, "right": b, "parts": table}
+    found = ran(session, binary, "chain", tensors, wanted, [3, 5], grid=(1, 3))
+    assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_trees(session: Session, binary: Binary, count: int) -> None:
+    a, b = made(count, 3), made(count, 1)
+    wanted = pairwise(Terms(a, b), count)
+    found = ran(session, binary, "tree", {"left": a, "right": b}, wanted, [3, 1, count])
+    assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_scans_and_prefixes(session: Session, binary: Binary, count: int) -> None:
+    x, start = made(3, count), made(3)
+    wanted = running_sums(x, start).t().contiguous()
+    tensors = {"left": x.t().contiguous(), "start": start}
+    assert torch.equal(ran(session, binary, "scan", tensors, wanted, [3, count]), wanted)
+    wanted = reversed_sums(x)
+    grid = (-(-x.numel() // 64), 1)
+    assert torch.equal(
+        ran(session, binary, "backward", {"x": x}, wanted, [3, count], grid=grid), wanted
+    )
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_moments(session: Session, binary: Binary, count: int) -> None:
+    x = made(3, count) + 100
+    mean, m2 = running_moments(x)
+    columns = x.t().contiguous()
+    case = Case(
+        f"welford {count}",
+        {"left": columns},
+        {"mean": mean, "m2": m2},
+        {"mean": mean.double(), "m2": m2.double()},
+    )
+    session.bind(case)
+    arguments = [tensor("left"), tensor("mean"), tensor("m2"), wide(3), wide(count)]
+    session.run(binary, plan("welford", arguments, grid=1, block=64), deadline=30.0)
+    assert torch.equal(session.outputs()["mean"], mean)
+    assert torch.equal(session.outputs()["m2"], m2)
+
+
+def test_terms_are_what_their_slices_are() -> None:
+    """On a CPU every order walks the same terms, given as rows or one by one."""
+    a, b = made(37, 4), made(37, 6)
+    terms = Terms(a[:, :, None], b[:, None, :])
+    for order in (serial, backward, pairwise, chunked(4), interleaved(4)):
+        one_by_one = order(lambda k: a[k][:, None] * b[k][None, :], 37)
+        assert torch.equal(order(terms, 37), one_by_one)

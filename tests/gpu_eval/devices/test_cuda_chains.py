@@ -1,0 +1,73 @@
+"""Chains of rounded additions on a GPU give the bits of the element-wise ones; skipped without."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from gpu_eval.problems.orders import (
+    ORDERS,
+    Order,
+    Terms,
+    reversed_sums,
+    running_moments,
+    running_sums,
+    terms_of_rows,
+)
+
+pytestmark = pytest.mark.gpu
+
+COUNT = 1000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _gpu() -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("torch finds no GPU")
+
+
+def made(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(7))
+
+
+def rows(device: str) -> tuple[Terms, int]:
+    return terms_of_rows(made(5, COUNT).to(device)), COUNT
+
+
+def column(device: str) -> tuple[Terms, int]:
+    return Terms(made(COUNT).to(device)), COUNT
+
+
+def matrix_vector(device: str) -> tuple[Terms, int]:
+    return Terms(made(9, COUNT).to(device).t(), made(COUNT, 1).to(device)), COUNT
+
+
+def outer(device: str) -> tuple[Terms, int]:
+    a, b = made(11, COUNT).to(device), made(COUNT, 13).to(device)
+    return Terms(a.t()[:, :, None], b[:, None, :]), COUNT
+
+
+@pytest.mark.parametrize("terms", [rows, column, matrix_vector, outer])
+@pytest.mark.parametrize(("name", "order"), [(name, order) for name, _, order in ORDERS])
+def test_orders(terms: Callable[[str], tuple[Terms, int]], name: str, order: Order) -> None:
+    on_gpu, on_cpu = order(*terms("cuda")), order(*terms("cpu"))
+    assert on_gpu.shape == on_cpu.shape
+    assert torch.equal(on_gpu.cpu(), on_cpu)
+
+
+@pytest.mark.parametrize("start", [None, torch.tensor([1.0, -3.0, 1e6])])
+def test_running_sums(start: torch.Tensor | None) -> None:
+    x = made(3, COUNT)
+    on_gpu = running_sums(x.cuda(), None if start is None else start.cuda())
+    assert torch.equal(on_gpu.cpu(), running_sums(x, start))
+
+
+def test_reversed_sums() -> None:
+    x = made(3, COUNT)
+    assert torch.equal(reversed_sums(x.cuda()).cpu(), reversed_sums(x))
+
+
+def test_running_moments() -> None:
+    x = made(4, COUNT) + 100
+    for found, wanted in zip(running_moments(x.cuda()), running_moments(x), strict=True):
+        assert torch.equal(found.cpu(), wanted)
