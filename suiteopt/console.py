@@ -3,6 +3,7 @@
 Exit codes: 0 fine, 1 a check failed, 2 usage or bad input.
 """
 
+import contextlib
 import errno
 import json
 import os
@@ -31,17 +32,19 @@ _UNWRITABLE = {
 
 def stderr() -> Console:
     """Return a console on standard error, where everything but answers goes."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False)
 
 
 def stdout() -> Console:
     """Return a console on standard output; as wide as needed where that is no terminal."""
+    _require_stdout()
     width = None if sys.stdout.isatty() else 160
-    return Console(highlight=False, width=width)
+    return Console(highlight=False, markup=False, width=width)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
     """Print exactly one JSON object on standard output."""
+    _require_stdout()
     sys.stdout.write(json.dumps(jsonable(answer), indent=2, allow_nan=False) + "\n")
     sys.stdout.flush()
 
@@ -49,8 +52,29 @@ def print_json(answer: Mapping[str, Any]) -> None:
 def fail(sentence: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
     """Say one sentence on standard error and exit."""
     text = " ".join(sentence.split())
-    sys.stderr.write(f"error: {text}\n")
+    _say(f"error: {text}\n")
     sys.exit(code)
+
+
+def command_words() -> list[str]:
+    """Return the arguments of this process; bytes that are no text become question marks.
+
+    In a locale without UTF-8 a name with other letters holds lone surrogates, which no file takes.
+    """
+    return [os.fsencode(word).decode("utf-8", errors="replace") for word in sys.argv[1:]]
+
+
+def _require_stdout() -> None:
+    """Refuse to answer where standard output was closed (``>&-``), which Python shows as None."""
+    if sys.stdout is None:
+        raise UserError("standard output is closed, so there is nowhere to answer; open it")
+
+
+def _say(text: str) -> None:
+    """Write to standard error, if there is one."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
 
 
 def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
@@ -83,6 +107,9 @@ def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
     except Exception as error:
         # Typer's and Click's own usage errors; Typer no longer depends on Click, so by shape.
         message = getattr(error, "format_message", None)
+        if type(error).__name__ == "NoArgsIsHelpError" and message is not None:
+            _say(f"{message().rstrip()}\n")
+            sys.exit(EXIT_BAD_INPUT)
         if message is None:
             if type(error).__name__ == "Abort":
                 fail("interrupted; " + (resume_hint or "nothing was written"))

@@ -265,4 +265,7 @@ class _Reader:
             return math.inf
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise self.wrong(f"{where}.tolerance", "is neither null nor a number from 0 on")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.wrong(f"{where}.tolerance", "is too large for a number") from None

@@ -15,6 +15,7 @@ app = typer.Typer(
     help="Measure kill matrices: real faults in real CUDA kernels, on a GPU or a CPU.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 app.command()(campaign.run)

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from suiteopt.console import print_json, stdout
+from suiteopt.console import command_words, print_json, stdout
 from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def cores() -> int:
 
 def command_line() -> str:
     """Return the command line as it would be typed again."""
-    return shlex.join(["gpu-eval", *sys.argv[1:]])
+    return shlex.join(["gpu-eval", *command_words()])
 
 
 def resolved_name(device: "Device") -> str:

@@ -34,7 +34,7 @@ def crossval(
     repeats: Annotated[
         int, typer.Option("--repeats", help="Repeats of the random and the site split.")
     ] = REPEATS,
-    seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31, help="Of the folds.")] = 0,
     denominator: Annotated[
         Denominator, typer.Option("--denominator", help="Which mutants count.")
     ] = Denominator.WITNESSED,

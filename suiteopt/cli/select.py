@@ -1,7 +1,6 @@
 """`suiteopt select`: the best inputs of every problem."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,7 @@ from suiteopt.cli.options import (
     SolverOption,
     TargetOption,
 )
-from suiteopt.console import print_json, stderr, stdout
+from suiteopt.console import command_words, print_json, stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.export.registry import get_target
 from suiteopt.matrix.denominator import Denominator
@@ -105,7 +104,7 @@ def select(
 
 
 def _command() -> str:
-    return shlex.join(["suiteopt", *sys.argv[1:]])
+    return shlex.join(["suiteopt", *command_words()])
 
 
 def _tell(chosen: MatrixSelection) -> None:

@@ -363,7 +363,7 @@ def _recipe(
     return Recipe(
         name=function.__name__.strip("_").replace("_", "-"),
         version=version,
-        doc=(function.__doc__ or "").strip().splitlines()[0],
+        doc=(function.__doc__ or "").strip().partition("\n")[0],
         exact=bound is not _no_bound,
         nonfinite=nonfinite,
         arguments=MappingProxyType(

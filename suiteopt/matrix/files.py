@@ -28,10 +28,15 @@ def write_atomic(path: Path, data: bytes) -> None:
     Raises
     ------
     UserError
-        If the disk is full or the file cannot be written. The old file is untouched.
+        If the disk is full, the file cannot be written, or the name is that of a directory or a
+        device (which a rename would replace). The old file is untouched.
     """
+    if not path.name:
+        raise UserError(f"'{path}' is no name of a file; give one to write to")
     partial = path.with_name(f".{path.name}{PARTIAL_SUFFIX}")
     try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is a directory or a device; give the name of a file to write")
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as handle:
             handle.write(data)

@@ -80,7 +80,7 @@ def read_header(path: Path) -> MatrixMeta:
     try:
         raw = json.loads(header.read_text(encoding="utf-8"))
         major, minor = int(raw["format"]["major"]), int(raw["format"]["minor"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise UserError(
             f"{header} is damaged or no header of a kill matrix; "
             "copy the matrix again or run `gpu-eval resume`"
@@ -97,7 +97,7 @@ def read_header(path: Path) -> MatrixMeta:
         )
     try:
         meta = _meta(raw, (major, minor))
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise UserError(
             f"{header} has a key of the wrong form ({error}); copy the matrix again"
         ) from error

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
+from suiteopt.matrix.checks import check_columns, check_rows
 from suiteopt.matrix.files import sha256
 from suiteopt.matrix.header import MatrixMeta, read_header
 from suiteopt.matrix.locate import resolve_matrix
@@ -195,26 +196,24 @@ class Matrix:
 
     def _frame(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
         table = self._table(name, None, ())
-        for column in columns:
-            if column.name not in table.column_names:
-                raise UserError(
-                    f"{self.path / name} lacks the column {column.name!r} of the format; "
-                    "write it as docs/matrix-format.md says"
-                )
+        check_columns(table, columns, str(self.path / name))
         words = [f.name for f in table.schema if pa.types.is_dictionary(f.type)]
         plain: pd.DataFrame = table.to_pandas()
-        return plain.astype(dict.fromkeys(words, "str"))
+        frame = plain.astype(dict.fromkeys(words, "str"))
+        check_rows(frame, name, str(self.path / name))
+        return frame
 
     def _table(self, name: str, columns: Sequence[str] | None, words: Sequence[str]) -> pa.Table:
         data = self._bytes(name)
         try:
-            file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(words))
-            missing = set(columns or ()) - set(file.schema_arrow.names)
+            names = set(pq.read_schema(pa.BufferReader(data)).names)
+            missing = {*(columns or ()), *words} - names
             if missing:
                 raise UserError(
                     f"{self.path / name} has no column {min(missing)!r}; "
                     "this matrix cannot answer that query"
                 )
+            file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(words))
             return file.read(columns=None if columns is None else list(columns))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise UserError(

@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
+from suiteopt.matrix.checks import check_statistic, check_unique
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import MEASURED_STATUSES, Status
 from suiteopt.matrix.tables import maximum_column
@@ -80,6 +81,12 @@ def cell_block(
     UserError
         If a cell names an implementation, an input or a status that does not exist.
     """
+    for name in table.column_names:
+        if name not in ("implementation", "input", "status"):
+            check_statistic(table[name], name, where)
+    row_codes = _positions(table["implementation"], rows, "implementation", where)
+    column_codes = _positions(table["input"], columns, "input", where)
+    check_unique(row_codes, column_codes, len(columns), where)
     status = _positions(
         table["status"], {str(status): code for code, status in enumerate(Status)}, "status", where
     )
@@ -92,8 +99,8 @@ def cell_block(
         fails_high |= most > 0
     can_measure = _member(status, MEASURED_STATUSES)
     return CellBlock(
-        rows=_positions(table["implementation"], rows, "implementation", where),
-        columns=_positions(table["input"], columns, "input", where),
+        rows=row_codes,
+        columns=column_codes,
         low=low,
         high=high,
         fails_low=fails_low & can_measure,
@@ -126,6 +133,8 @@ def _positions(
     column: pa.ChunkedArray, known: Mapping[str, int], what: str, where: str
 ) -> NDArray[np.int64]:
     """Map words to positions by way of their dictionary: no Python for each cell."""
+    if column.null_count:
+        raise UserError(f"{where} has a cell without {what}; copy the matrix again")
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

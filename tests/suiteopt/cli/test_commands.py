@@ -1,6 +1,7 @@
 """The suiteopt command line: keys, exit codes, one sentence an error, one object a JSON answer."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -118,6 +119,7 @@ def test_tables_for_people(matrix: str, command: list[str]) -> None:
         (["select", "--include", "no-such-input"], "no-such-input"),
         (["select", "--tolerance", "1e-3"], "--target"),
         (["crossval", "--folds", "1"], "2 folds"),
+        (["crossval", "--seed", "-1"], "--seed"),
         (["frobnicate"], "frobnicate"),
         (["select", "--no-such-option"], "no-such-option"),
     ],
@@ -207,3 +209,55 @@ def test_matrix_is_found_from_the_working_directory(tmp_path: Path) -> None:
     done = suiteopt("info", "--json", cwd=below)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["problems"] == 2
+
+
+def test_a_device_or_a_nameless_file_is_never_replaced(matrix: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for name, sentence in ((str(pipe), "is a directory or a device"), ("", "is no name of a file")):
+        done = suiteopt("select", "-k", "1", "--matrix", matrix, "-o", name)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+        assert "Traceback" not in done.stderr
+    assert pipe.is_fifo()
+
+
+def test_a_name_in_brackets_is_no_markup(matrix: str, tmp_path: Path) -> None:
+    done = suiteopt("select", "-k", "1", "--matrix", matrix, "-o", "s[/x].json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "s[").is_dir()
+    assert "wrote s[/x].json" in done.stderr
+
+
+def test_a_locale_without_utf8_still_writes_suites(matrix: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "select", "-k", "1", "--matrix", matrix, "-o", "é.json"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "é.json").is_file()
+
+
+def test_closed_standard_output_is_one_sentence(matrix: str) -> None:
+    code = f"import sys; sys.stdout = None; {RUN}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "info", "--json", "--matrix", matrix],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert (
+        done.stderr == "error: standard output is closed, so there is nowhere to answer; open it\n"
+    )
+
+
+def test_without_a_command_the_help_goes_to_standard_error() -> None:
+    done = suiteopt()
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "crossval" in done.stderr
+    assert "error:" not in done.stderr

@@ -235,3 +235,59 @@ def test_one_problem_is_read_at_a_time(tmp_path: Path, monkeypatch: pytest.Monke
     assert read == []
     kill_table(again, OTHER, parse_oracle("calibrated"))
     assert sorted(name for name in read if name.startswith("level1")) == ["level1-019.parquet"]
+
+
+def rewritten(path: Path, name: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Matrix:
+    """Another tool's version of a table: a matching hash, whatever the content."""
+    sink = pa.BufferOutputStream()
+    frame = change(pq.read_table(path / name).to_pandas())
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), sink)
+    replace_file(path, name, bytes(sink.getvalue()))
+    return Matrix.open(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "expected"),
+    [
+        ("inputs.parquet", lambda f: pd.concat([f, f]), "names the input .* twice"),
+        ("inputs.parquet", lambda f: f.assign(role="boss"), "has the role 'boss'; there are cand"),
+        ("inputs.parquet", lambda f: f.assign(shape="[1]"), "'shape' of .* is no JSON object"),
+        ("inputs.parquet", lambda f: f.assign(floor_rms=-1.0), "'floor_rms' of .* is not 0 or"),
+        ("implementations.parquet", lambda f: f.assign(sites=None), "'sites' of .* holds null"),
+        ("problems.parquet", lambda f: f.assign(level="x"), "'level' of .* holds (large_)?string"),
+        ("problems.parquet", lambda f: pd.concat([f, f]), "names the problem .* twice"),
+    ],
+)
+def test_a_table_that_breaks_the_rules(
+    tmp_path: Path, name: str, change: Callable[[pd.DataFrame], pd.DataFrame], expected: str
+) -> None:
+    tiny_matrix(tmp_path / "m")
+    again = rewritten(tmp_path / "m", name, change)
+    table = name.removesuffix(".parquet")
+    assert re.search(expected, sentence(lambda: getattr(again, table)))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda f: f.drop(columns="status"), "has no column 'status'"),
+        (lambda f: f.assign(status=None), "has a cell without status|status"),
+        (lambda f: f.assign(implementation=f["implementation"].where(f.index > 0)), "a cell with"),
+        (lambda f: pd.concat([f, f.iloc[:1]]), "holds a cell twice"),
+        (lambda f: f.assign(rms=-1.0), "'rms' of .* is negative"),
+        (lambda f: f.assign(rms="x"), "'rms' of .* holds (large_)?string, no numbers"),
+    ],
+)
+def test_cells_that_break_the_rules(
+    tmp_path: Path, change: Callable[[pd.DataFrame], pd.DataFrame], expected: str
+) -> None:
+    tiny_matrix(tmp_path / "m")
+    again = rewritten(tmp_path / "m", CELLS, change)
+    text = sentence(lambda: kill_table(again, PROBLEM, parse_oracle("calibrated")))
+    assert re.search(expected, text)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": {"major": 1e400, "minor": 0}}'])
+def test_a_header_that_overflows(tmp_path: Path, text: str) -> None:
+    (tmp_path / "matrix.json").write_text(text)
+    assert "no header of a kill matrix" in sentence(lambda: Matrix.open(tmp_path))
