@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
+INTERRUPTED = 130
+"""What Typer makes of Ctrl-C on its own."""
 
 _UNWRITABLE = {
     errno.ENOSPC: "the disk is full; free some space and run the command again",
@@ -90,6 +92,8 @@ def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
     """
     try:
         code = app(prog_name=name, standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
     except UserError as error:
         fail(str(error))
     except (KeyboardInterrupt, EOFError):

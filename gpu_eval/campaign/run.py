@@ -56,7 +56,9 @@ def start(root: Path, settings: Settings, device: Device, reporter: Reporter) ->
     """
     layout = Layout(root)
     _refuse_occupied(layout)
-    # The plan comes first: a wrong problem definition leaves no directory behind.
+    # Compiler and plan come first: a machine without one, or a wrong problem definition, leaves no
+    # directory behind.
+    device.describe()
     processes.warm_up()
     reporter.stage("planning")
     began = time.monotonic()

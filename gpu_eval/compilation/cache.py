@@ -1,5 +1,6 @@
 """Compiled files kept by the content of everything that they depend on."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -57,12 +58,21 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def default_cache() -> Path:
-    """Return where compiled files go by default: ``SUITEOPT_CACHE``, or the user's cache."""
+    """Return where compiled files go by default: ``SUITEOPT_CACHE``, or the user's cache.
+
+    Where that cannot be written, a directory of the user's own beside the temporary files.
+    """
     chosen = os.environ.get("SUITEOPT_CACHE")
     if chosen:
         return Path(chosen)
     home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "suiteopt"
+    # No home, or one that cannot be looked at, is no reason to stop.
+    with contextlib.suppress(RuntimeError, StopIteration, OSError):
+        usual = Path(home) if home else Path.home() / ".cache"
+        place = next(p for p in (usual, *usual.parents) if p.exists())
+        if os.access(place, os.W_OK):
+            return usual / "suiteopt"
+    return Path(tempfile.gettempdir()) / f"suiteopt-{os.getuid()}"
 
 
 @dataclass(frozen=True)

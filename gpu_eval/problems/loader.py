@@ -3,6 +3,7 @@
 Definitions are code. They run in this process, by design: use only corpora that you trust.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import re
@@ -107,7 +108,9 @@ def load_problem(path: Path) -> Problem:
     # Dataclasses and pickling look a module up by its name while and after it runs.
     sys.modules[name] = module
     try:
-        exec(code, module.__dict__)
+        # Standard output is for answers alone; what a definition prints goes to standard error.
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(code, module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":

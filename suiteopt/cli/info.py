@@ -28,7 +28,9 @@ def _table(summary: MatrixSummary) -> Table:
     rows = {
         "id": summary.id[:16],
         "complete": "yes" if summary.complete else "no (finish it with gpu-eval resume)",
-        "device": ", ".join(f"{value}" for value in summary.device.values() if value),
+        "device": ", ".join(
+            summary.device[key] for key in ("name", "model", "compiler") if key in summary.device
+        ),
         "problems": f"{summary.problems}, {summary.substrates} substrates",
         "faults": f"{mutants.generated} by {summary.rules} rules in {summary.families} families",
         "of these": (
