@@ -6,6 +6,7 @@ sample benchmark checkout, verifies it there, and prints one table. Everything i
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -28,13 +29,14 @@ SUITE = LOCAL / "demo-suite.json"
 HARDENED = LOCAL / "demo-suite-kernelbench-verified.json"
 CHECKOUT = LOCAL / "demo-checkout"
 REPLAY = LOCAL / "demo-replay"
+CACHE = LOCAL / "demo-cache"
 SAMPLE = ROOT / "tests" / "data" / "kernelbench_verified_sample"
 
 
 def main() -> int:
     """Run every step; the first that fails ends it with its exit code."""
     started = time.perf_counter()
-    for stale in (MATRIX, CHECKOUT, REPLAY):
+    for stale in (MATRIX, CHECKOUT, REPLAY, CACHE):
         shutil.rmtree(stale, ignore_errors=True)
     LOCAL.mkdir(parents=True, exist_ok=True)
     console = stdout()
@@ -100,6 +102,8 @@ def run(command: str, *arguments: str) -> dict[str, Any]:
         text=True,
         check=False,
         cwd=ROOT,
+        # The replay runs the kernels that the campaign has compiled.
+        env={**os.environ, "SUITEOPT_CACHE": str(CACHE)},
     )
     if done.returncode != 0:
         sys.stdout.write(done.stdout)

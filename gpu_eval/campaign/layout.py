@@ -7,10 +7,11 @@ Everything that is not the matrix lies in one directory inside the output::
                      frozen.json     hashes of corpus and pools, written before anything runs
                      journal.jsonl   what is done, append-only
                      shards/         results of tasks, named by their content key
-                     cache/          compiled binaries
+                     cache/          compiled binaries, unless SUITEOPT_CACHE is set
                      beacons/        what each worker is doing at this moment
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,8 +54,9 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        """Compiled binaries."""
-        return self.work / "cache"
+        """Compiled binaries; ``SUITEOPT_CACHE`` keeps them beyond the campaign, for the next."""
+        chosen = os.environ.get("SUITEOPT_CACHE")
+        return Path(chosen) / "kernels" if chosen else self.work / "cache"
 
     @property
     def beacons(self) -> Path:
