@@ -35,7 +35,7 @@ class CudaDevice(Device):
     torch_device = "cuda"
     schedules = 2
     # Several workers take turns on a GPU, and the last launch of a turn may wait for all of them.
-    deadline_floor = 0.5
+    deadline_floor = 5.0
 
     def __init__(self, ordinal: int = 0) -> None:
         self.ordinal = ordinal

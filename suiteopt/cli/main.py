@@ -4,7 +4,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from suiteopt.cli import crossval, export, info, select, targets, verify
+from suiteopt.cli import crossval, export, info, select, show, targets, verify
 from suiteopt.console import run_app
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command("info")(info.info)
 app.command("select")(select.select)
 app.command("crossval")(crossval.crossval)
+app.command("show")(show.show)
 app.command("targets")(targets.targets)
 app.command("export")(export.export)
 app.command("verify")(verify.verify)

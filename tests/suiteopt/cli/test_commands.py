@@ -85,6 +85,20 @@ def test_crossval_has_the_promised_keys(matrix: str) -> None:
     assert "stability_share" in found
 
 
+def test_show_lists_inputs_and_killers(matrix: str) -> None:
+    inputs = answer("show", "level1/001", "--matrix", matrix)["inputs"]
+    assert [row["input"] for row in inputs][:4] == [f"level1/001:i{j}" for j in range(4)]
+    assert all(row["choosable"] for row in inputs[:4])
+    # Column 0 of the hand-made matrix kills m0 and m1, and the null.
+    assert inputs[0]["kills"] == 3
+    mutant = answer("show", "level1/001:m1", "--matrix", matrix)
+    assert mutant["kind"] == "mutant"
+    assert mutant["killed_by"] == ["level1/001:i0", "level1/001:i1"]
+    done = suiteopt("show", "level9/999", "--matrix", matrix)
+    assert done.returncode == 2
+    assert "no problem and no implementation 'level9/999'" in done.stderr
+
+
 def test_targets_are_listed_under_a_key() -> None:
     assert "kernelbench-verified" in [row["name"] for row in answer("targets")["targets"]]
 
