@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 
-from suiteopt.errors import UserError
+from suiteopt.errors import MissingExtraError, UserError
 from suiteopt.matrix.jsonable import jsonable
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
+EVAL_PACKAGES = frozenset({"torch", "tree_sitter", "tree_sitter_cuda", "elftools"})
+"""What the extra ``eval`` brings; the base installation goes without."""
 INTERRUPTED = 130
 """What Typer makes of Ctrl-C on its own."""
 
@@ -102,6 +104,11 @@ def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
         # The reader went away (a pipe into `head`); not an error, but nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").split(".")[0]
+        if package not in EVAL_PACKAGES:
+            raise
+        fail(str(MissingExtraError(package.replace("_", "-"), "eval")))
     except OSError as error:
         reason = _UNWRITABLE.get(error.errno or 0)
         if reason is None:

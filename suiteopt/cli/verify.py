@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from suiteopt.cli.options import JsonOption, MatrixOption
-from suiteopt.console import EXIT_CHECK_FAILED, print_json, stdout
+from suiteopt.console import EXIT_CHECK_FAILED, print_json, stderr, stdout
 from suiteopt.export.verify import VerifyReport
 from suiteopt.export.verify import verify as verify_export
 from suiteopt.matrix.store import Matrix, resolve_matrix
@@ -28,7 +28,11 @@ def verify(
     ] = None,
     max_bytes: Annotated[
         int | None,
-        typer.Option("--max-bytes", help="Members larger than this are listed as unproved."),
+        typer.Option(
+            "--max-bytes",
+            help="Bytes of one configuration beyond which it is listed as unproved; half of the "
+            "memory by default.",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -46,7 +50,10 @@ def verify(
         print_json(report.to_json())
     else:
         _tell(report)
-    if not report.ok:
+    if report.members == 0:
+        # A check in which nothing ran must not look green.
+        stderr().print("no member was loaded; raise --max-bytes", soft_wrap=True)
+    if not report.ok or report.members == 0:
         raise typer.Exit(EXIT_CHECK_FAILED)
 
 

@@ -54,3 +54,17 @@ def test_no_compiler_leaves_no_directory(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "compiler" in done.stderr
     assert not output.exists()
+
+
+def test_a_missing_extra_is_one_sentence() -> None:
+    script = (
+        "import sys\nsys.modules['tree_sitter'] = None\n"
+        "sys.argv = ['gpu-eval', 'mutants', 'list']\n"
+        "from gpu_eval.cli.main import run\nrun()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "kernel-suiteopt[eval]" in done.stderr
+    assert "Traceback" not in done.stderr
