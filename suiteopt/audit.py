@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
+from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import Protocol, protocol_inputs, protocol_table
+from suiteopt.protocols import Protocol, protocol_detects, protocol_inputs, protocol_table
 from suiteopt.selection.report import Tally
 
 
@@ -83,13 +82,14 @@ def audit(
     for problem in matrix.measured_problems:
         table = protocol_table(matrix, problem, protocol)
         columns = [table.inputs.index(name) for name in protocol_inputs(matrix, problem, protocol)]
-        rows = np.flatnonzero(denominator_mask(matrix, table, denominator))
-        killed = np.atleast_1d(table.kills[rows].toarray()[:, columns].any(axis=1))
-        names = [table.implementations[row] for row in rows]
+        mutants = table.rows(Kind.MUTANT)
+        counted = denominator_mask(matrix, table, denominator)[mutants]
+        killed = protocol_detects(matrix, problem, protocol, table=table)[counted]
+        names = [table.implementations[row] for row in mutants[counted]]
         details = matrix.implementations_of(problem).set_index("implementation").loc[names]
         shows = shows_in_output(details)
         in_output += Tally(int(shows.sum()), int((shows & killed).sum()))
-        by_problem[problem] = Tally(len(rows), int(killed.sum()))
+        by_problem[problem] = Tally(len(names), int(killed.sum()))
         for family, dies in zip(details["family"].astype(str), killed, strict=True):
             by_family[family] = by_family.get(family, Tally(0, 0)) + Tally(1, int(dies))
         ran = table.control_ran[:, columns]
