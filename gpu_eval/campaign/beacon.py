@@ -59,6 +59,10 @@ class Beacon:
         self._cells = 0
         _FORMAT.pack_into(self._map, 0, 0, 0, 0.0, 0.0, _IDLE)
 
+    def idle(self) -> None:
+        """Say that no cell is running; the count stays."""
+        self.end(0)
+
     def begin(self, subject: int, cell_input: int, deadline: float) -> None:
         """Say that a cell starts now."""
         now = time.monotonic()

@@ -31,10 +31,16 @@ _NOTHING = (-1,) * (2 * len(COUNTS)) + (float("nan"),) * (2 * len(STATISTICS))
 
 
 class CellTable:
-    """Cells of one task, in the order in which they were run."""
+    """Cells of one task, in the order in which they were run.
 
-    def __init__(self) -> None:
-        self._rows: list[tuple[Any, ...]] = []
+    Parameters
+    ----------
+    rows : sequence of tuple
+        Cells that are known already, with the fields of `RECORD`.
+    """
+
+    def __init__(self, rows: Sequence[tuple[Any, ...]] = ()) -> None:
+        self._rows: list[tuple[Any, ...]] = list(rows)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -27,9 +27,14 @@ class FatalRecord:
     nothing of the contract's: fatal inputs of ``other`` scope close only inputs of that scope.
     """
 
-    def __init__(self) -> None:
-        self._strong = 0
-        self._other = 0
+    def __init__(self, strong: int = 0, other: int = 0) -> None:
+        self._strong = strong
+        self._other = other
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Fatal inputs so far: of the contract's or the profile's scope, and of other shapes."""
+        return self._strong, self._other
 
     def add(self, scope: str) -> None:
         """Count a fatal input."""

@@ -46,6 +46,12 @@ def start(
 
 def kill(process: BaseProcess) -> None:
     """Kill a process and its group (its compilers), and wait for its end."""
+    strike(process)
+    process.join()
+
+
+def strike(process: BaseProcess) -> None:
+    """Kill a process and its group, and do not wait: a driver may need a second to clear up."""
     pid = process.pid
     if pid is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -53,7 +59,6 @@ def kill(process: BaseProcess) -> None:
                 os.killpg(pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             process.kill()
-    process.join()
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_eval.campaign.cells import from_bytes
+from gpu_eval.campaign.checkpoint import drop
 from gpu_eval.campaign.runner import BlockResult
 from gpu_eval.campaign.tasks import CellTask, CompileTask, InputFacts, Task
 from gpu_eval.devices.base import Binary
@@ -59,13 +60,15 @@ def write_block(shards: Path, task: CellTask, result: BlockResult) -> dict[str, 
     """
     notes = {
         "facts": {name: asdict(facts) for name, facts in result.facts.items()},
-        "messages": result.messages,
-        "divergent": sorted(result.divergent),
+        "messages": result.progress.messages,
+        "divergent": sorted(result.progress.divergent),
     }
-    return {
-        **_write(shards, task.key + CELLS, result.table.to_bytes()),
+    files = {
+        **_write(shards, task.key + CELLS, result.progress.table.to_bytes()),
         **_write(shards, task.key + NOTES, json.dumps(notes, sort_keys=True).encode()),
     }
+    drop(shards, task.key)
+    return files
 
 
 def read_cells(shards: Path, task: CellTask) -> NDArray[np.void]:

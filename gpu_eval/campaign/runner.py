@@ -2,14 +2,17 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gpu_eval.campaign import base_facts
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared
-from gpu_eval.campaign.cells import CellTable, disagree
+from gpu_eval.campaign.cells import disagree
+from gpu_eval.campaign.checkpoint import Progress, load, save
 from gpu_eval.campaign.closing import FatalRecord, far_off
+from gpu_eval.campaign.journal import Verdict
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
 from gpu_eval.devices.base import Device, DeviceLostError, Outcome, Session
@@ -26,6 +29,12 @@ DEADLINE_FACTOR = 20.0
 TORCH_DEADLINE = 60.0
 """Seconds after which a torch callable counts as hanging; only the supervisor looks at it."""
 
+PROBE_FACTOR = 3.0
+"""A suspected cell gets this many deadlines when it is looked at again: neighbours on the same GPU
+may have taken the first one."""
+
+CHECKPOINT_SECONDS = 10.0
+"""How much measuring a campaign that is stopped may lose for each worker."""
 
 LARGE_BYTES = 1 << 28
 """Inputs beyond this do not leave memory reserved on a GPU."""
@@ -51,15 +60,12 @@ class LostCellError(Exception):
         self.outcome = outcome
 
 
-@dataclass
+@dataclass(frozen=True)
 class BlockResult:
-    """What a task gave: the cells, the facts of a base task, and what stays outside the cells."""
+    """What a task gave: its cells and what stays outside them, and the facts of a base task."""
 
-    table: CellTable
+    progress: Progress
     facts: dict[str, InputFacts]
-    messages: dict[str, str] = field(default_factory=dict)
-    raised: dict[str, str] = field(default_factory=dict)
-    divergent: set[str] = field(default_factory=set)
 
 
 class Runner:
@@ -96,8 +102,15 @@ class Runner:
             self._session.close()
             self._session = None
 
-    def run(self, task: CellTask) -> BlockResult:
+    def run(self, task: CellTask, shards: Path | None = None) -> BlockResult:
         """Run a task; the inputs are the outer loop, so that each is bound once.
+
+        Parameters
+        ----------
+        task : CellTask
+        shards : Path or None
+            Where a block leaves how far it has come, and looks for it, on a device whose runs
+            cannot corrupt what is known. A base task always begins anew.
 
         Raises
         ------
@@ -110,68 +123,98 @@ class Runner:
         """
         self._plans.clear()
         self._previous = None
-        result = BlockResult(CellTable(), {})
+        kept = shards if task.facts is not None and self._device.isolated else None
+        progress = Progress() if kept is None else load(kept, task.key)
+        self._beacon.end(progress.column * len(task.subjects) + progress.row)
         known = {(v.subject, v.input): v for v in task.verdicts}
-        fatal = {subject.id: FatalRecord() for subject in task.subjects}
-        decided: set[str] = set()
-        racy: set[str] = set()
+        facts: dict[str, InputFacts] = {}
         base = base_facts.BaseObserver(self._problem, self._factory) if not task.facts else None
         if task.probe is not None:
             self._probe(task)
-        for column, pool_input in enumerate(task.inputs):
+        saved = time.monotonic()
+        for column in range(progress.column, len(task.inputs)):
+            pool_input = task.inputs[column]
             if self._orphaned():
                 raise OrphanedError
             prepared, reason = self._prepare(task, pool_input)
             if prepared is None:
-                for row in range(len(task.subjects)):
-                    result.table.mark(row, column, Status.INVALID)
-                self._beacon.end(len(task.subjects))
+                for row in range(progress.row, len(task.subjects)):
+                    progress.table.mark(row, column, Status.INVALID)
+                self._beacon.end(len(task.subjects) - progress.row)
+                progress.column, progress.row = column + 1, 0
                 if base is not None:
-                    result.facts[pool_input.id] = base_facts.invalid(reason)
+                    facts[pool_input.id] = base_facts.invalid(reason)
                 continue
-            deadline = self._deadline(task, pool_input)
             if base is not None:
                 base.begin(pool_input, prepared, self._open().judge(prepared.case.reference))
-            for row, subject in enumerate(task.subjects):
-                if fatal[subject.id].closes(pool_input.scope):
-                    result.table.mark(row, column, Status.CLOSED)
-                    self._beacon.end()
-                    continue
-                if pool_input.role == Role.OWN and subject.id in decided:
-                    result.table.mark(row, column, Status.DECIDED)
-                    self._beacon.end()
-                    continue
-                verdict = known.get((subject.id, pool_input.id))
-                if verdict is not None:
-                    outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
-                else:
-                    self._beacon.begin(row, column, deadline)
-                    # A kill counts only if it is stable, so a known race is looked at everywhere.
-                    twice = pool_input.id in task.repeated or subject.id in racy
-                    try:
-                        outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
-                    except DeviceLostError as lost:
-                        raise LostCellError(subject.id, pool_input.id, lost.outcome) from lost
-                if disagree(outcomes):
-                    racy.add(subject.id)
-                status = result.table.add(row, column, outcomes)
-                self._beacon.end()
-                if status in EXCEPTION_STATUSES:
-                    fatal[subject.id].add(pool_input.scope)
-                    result.messages.setdefault(subject.id, outcomes[0].message[:500])
-                    if outcomes[0].message.startswith(RAISED):
-                        result.raised.setdefault(subject.id, outcomes[0].message[:500])
-                elif pool_input.id == task.own and task.facts is not None and far_off(outcomes):
-                    decided.add(subject.id)
-                if any(o.divergent for o in outcomes):
-                    result.divergent.add(subject.id)
-                if base is not None:
-                    base.observe(subject, outcomes)
+            for row in range(progress.row, len(task.subjects)):
+                try:
+                    outcomes = self._cell(task, progress, known, row, column, prepared)
+                except DeviceLostError as lost:
+                    if kept is not None:
+                        save(kept, task.key, progress)
+                    raise LostCellError(
+                        task.subjects[row].id, pool_input.id, lost.outcome
+                    ) from lost
+                progress.row = row + 1
+                if base is not None and outcomes:
+                    base.observe(task.subjects[row], outcomes)
+            progress.column, progress.row = column + 1, 0
+            if kept is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                save(kept, task.key, progress)
+                saved = time.monotonic()
             if base is not None:
-                result.facts[pool_input.id] = base.facts()
+                facts[pool_input.id] = base.facts()
             # What a caching allocator would hand the next call: the right answer to this one.
             self._previous = prepared.case.reference
-        return result
+        return BlockResult(progress, facts)
+
+    def _cell(
+        self,
+        task: CellTask,
+        progress: Progress,
+        known: Mapping[tuple[str, str], Verdict],
+        row: int,
+        column: int,
+        prepared: Prepared,
+    ) -> list[Outcome]:
+        """Run a cell, or mark it where it need not run (then there are no outcomes)."""
+        subject, pool_input = task.subjects[row], task.inputs[column]
+        fatal = progress.fatal.setdefault(subject.id, FatalRecord())
+        if fatal.closes(pool_input.scope):
+            progress.table.mark(row, column, Status.CLOSED)
+            self._beacon.end()
+            return []
+        if pool_input.role == Role.OWN and subject.id in progress.decided:
+            progress.table.mark(row, column, Status.DECIDED)
+            self._beacon.end()
+            return []
+        verdict = known.get((subject.id, pool_input.id))
+        if verdict is not None:
+            outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
+        else:
+            deadline = self._deadline(task, pool_input)
+            if any(v.subject == subject.id for v in task.verdicts):
+                # Its next verdict counts at once, so it gets the time of a second look.
+                deadline *= PROBE_FACTOR
+            self._beacon.begin(row, column, deadline)
+            # A kill counts only if it is stable, so a known race is looked at everywhere.
+            twice = pool_input.id in task.repeated or subject.id in progress.racy
+            outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
+        if disagree(outcomes):
+            progress.racy.add(subject.id)
+        status = progress.table.add(row, column, outcomes)
+        self._beacon.end()
+        if status in EXCEPTION_STATUSES:
+            fatal.add(pool_input.scope)
+            progress.messages.setdefault(subject.id, outcomes[0].message[:500])
+            if outcomes[0].message.startswith(RAISED):
+                progress.raised.setdefault(subject.id, outcomes[0].message[:500])
+        elif pool_input.id == task.own and task.facts is not None and far_off(outcomes):
+            progress.decided.add(subject.id)
+        if any(o.divergent for o in outcomes):
+            progress.divergent.add(subject.id)
+        return outcomes
 
     def _prepare(self, task: CellTask, pool_input: PoolInput) -> tuple[Prepared | None, str]:
         if task.facts is not None and not task.facts[pool_input.id].valid:
@@ -226,14 +269,14 @@ class Runner:
         pool_input = task.inputs[column]
         prepared, _ = self._prepare(task, pool_input)
         if prepared is not None:
-            deadline = self._deadline(task, pool_input)
+            deadline = PROBE_FACTOR * self._deadline(task, pool_input)
             self._beacon.begin(row, column, deadline)
             twice = pool_input.id in task.repeated
             try:
                 self._outcomes(task.subjects[row], pool_input, prepared, deadline, twice)
             except DeviceLostError as lost:
                 raise LostCellError(task.probe[0], task.probe[1], lost.outcome) from lost
-            self._beacon.reset()
+            self._beacon.idle()
 
     def _outcomes(
         self,

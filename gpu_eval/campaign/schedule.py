@@ -78,19 +78,22 @@ class Schedule:
         """Cells of the whole campaign, as far as is known."""
         return sum(state.cells for state in self.states.values())
 
-    def next(self) -> Task | None:
-        """Return a task to run, or None if all that is ready has been handed out.
+    def next(self, kinds: tuple[type[Task], ...] = (CompileTask, CellTask)) -> Task | None:
+        """Return a task of these kinds to run, or None if all that is ready has been handed out.
 
         Tasks whose results are there and undamaged are taken in without being run.
         """
-        while self._ready:
-            task = self._ready.pop(0)
+        while True:
+            places = (place for place, t in enumerate(self._ready) if isinstance(t, kinds))
+            place = next(places, None)
+            if place is None:
+                return None
+            task = self._ready.pop(place)
             self._open += 1
             if isinstance(task, CellTask) and self._journal.is_shattered(task.key):
                 self.shatter(task)
             elif not (self._journal.intact(task.key) and self.complete(task)):
                 return self._with_verdicts(task)
-        return None
 
     def again(self, task: Task) -> Task:
         """Return a task that has to be run once more, with what is known of it now."""

@@ -22,7 +22,9 @@ class Settings:
     corpora : tuple of str
         Further corpus directories.
     jobs : int
-        Worker processes.
+        Processes that measure at the same time on a device (on each GPU).
+    compilers : int
+        Further processes that only compile; where there are none, the others do.
     command : str
         The command line, for the matrix's header.
     suite : str
@@ -43,6 +45,7 @@ class Settings:
     problems: tuple[str, ...] = ()
     corpora: tuple[str, ...] = ()
     jobs: int = 1
+    compilers: int = 0
     command: str = ""
     suite: str = ""
     deadline_floor: float = 0.25

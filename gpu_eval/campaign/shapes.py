@@ -61,6 +61,8 @@ class Profile:
         hashing on the device, not from torch's CPU generator; their recipe says so.
     block : int
         Implementations in one task. Large where making an input costs more than running on it.
+    jobs : int
+        Processes that take turns on a GPU, unless the user says otherwise.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Profile:
     witness_limits: Limits | None = None
     hashed_elements: int | None = None
     block: int = 24
+    jobs: int = 4
 
 
 _CPU_PROBLEMS = (
@@ -131,7 +134,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             own_limits=replace(_CONTRACT, target_elements=(1 << 27) + (1 << 24)),
             witness_limits=replace(_CONTRACT, target_elements=1 << 23),
             hashed_elements=1 << 27,
-            block=96,
+            block=256,
         ),
     }
 )

@@ -17,7 +17,7 @@ from gpu_eval.campaign.journal import Journal, Verdict
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
-from gpu_eval.campaign.tasks import CellTask, Task
+from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
 from gpu_eval.campaign.worker import Done, Failed, Lost, Ready, WorkerContext
 from gpu_eval.devices.base import Device
 from suiteopt.errors import UserError
@@ -53,9 +53,14 @@ class _Worker:
     connection: Connection
     beacon: Beacon
     path: Path
+    place: int
     task: Task | None = None
     ready: bool = False
     used: bool = False
+
+
+COMPILER = -1
+"""Place of a worker that takes no device."""
 
 
 @dataclass
@@ -95,10 +100,13 @@ class Supervisor:
         self._layout = layout
         self._device = device
         self._corpora = settings.corpora
+        self._places = device.parts()
         self._jobs = settings.jobs
+        self._compilers = settings.compilers
         self._report = report
         self._hang_seconds = settings.hang_seconds
         self._workers: list[_Worker] = []
+        self._dying: list[BaseProcess] = []
         self._again: list[Task] = []
         self._trouble: dict[str, _Trouble] = {}
         self._started = 0
@@ -132,18 +140,20 @@ class Supervisor:
         return [w for w in self._workers if w.task is not None]
 
     def _hand_out(self) -> None:
-        while len(self._workers) < self._jobs:
-            self._start()
+        for place in range(COMPILER, len(self._places)):
+            wanted = self._compilers if place == COMPILER else self._jobs + self._device.standby
+            while sum(w.place == place for w in self._workers) < wanted:
+                self._start(place)
         for worker in list(self._workers):
-            if not worker.ready or worker.task is not None:
+            if not worker.ready or worker.task is not None or self._full(worker.place):
                 continue
-            task = self._again.pop(0) if self._again else self._schedule.next()
+            task = self._task_for(worker.place)
             if task is None:
-                return
+                continue
             if isinstance(task, CellTask) and task.fresh and worker.used:
                 self._again.insert(0, task)
                 self._stop(worker)
-                self._start()
+                self._start(worker.place)
                 continue
             worker.task = task
             worker.used = True
@@ -152,13 +162,31 @@ class Supervisor:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 worker.connection.send(task)
 
-    def _start(self) -> None:
+    def _full(self, place: int) -> bool:
+        """Whether as many workers as may are measuring there; the others stand by."""
+        busy = sum(w.place == place and w.task is not None for w in self._workers)
+        return place != COMPILER and busy >= self._jobs
+
+    def _task_for(self, place: int) -> Task | None:
+        kinds: tuple[type[Task], ...] = (CompileTask,) if self._compilers else ()
+        if place != COMPILER:
+            kinds = (CellTask,) if self._compilers else (CompileTask, CellTask)
+        for task in self._again:
+            if isinstance(task, kinds):
+                self._again.remove(task)
+                return task
+        return self._schedule.next(kinds)
+
+    def _start(self, place: int) -> None:
         self._started += 1
         path = self._layout.beacons / f"{os.getpid()}-{self._started}"
         beacon = Beacon(path, create=True)
-        context = WorkerContext(self._device, self._corpora, self._layout.root, path)
+        device = self._device if place == COMPILER else self._places[place]
+        context = WorkerContext(
+            device, self._corpora, self._layout.root, path, measures=place != COMPILER
+        )
         process, connection = processes.start(workers.main, (context,), f"gpu-eval-{self._started}")
-        self._workers.append(_Worker(process, connection, beacon, path))
+        self._workers.append(_Worker(process, connection, beacon, path, place))
 
     def _listen(self) -> None:
         handles: dict[Any, _Worker] = {w.connection: w for w in self._workers}
@@ -205,9 +233,23 @@ class Supervisor:
         """Take a verdict that the worker itself has given, and go on with a fresh worker."""
         self._stop(worker)
         verdict = Verdict(lost.subject, lost.input, lost.status, lost.message)
-        self._journal.verdict(task.key, verdict)
-        self._report(-1, f"{lost.subject} on {lost.input}: {lost.status}, {lost.message}")
-        self._again.append(self._schedule.again(replace(task, probe=None)))
+        cleared = replace(task, probe=None)
+        if lost.status == Status.TIMEOUT and self._is_new(task, verdict):
+            # A neighbour on the same GPU that dies takes everybody's time: once more, alone and
+            # with a longer deadline.
+            cleared = replace(task, probe=(lost.subject, lost.input))
+        else:
+            self._journal.verdict(task.key, verdict)
+            self._report(-1, f"{lost.subject} on {lost.input}: {lost.status}, {lost.message}")
+        self._again.append(self._schedule.again(cleared))
+
+    def _is_new(self, task: CellTask, verdict: Verdict) -> bool:
+        """Whether this is the first that is heard of a cell, and nothing is known of its mutant."""
+        trouble = self._trouble.setdefault(task.key, _Trouble({}))
+        cell = (verdict.subject, verdict.input)
+        trouble.suspects[cell] = trouble.suspects.get(cell, 0) + 1
+        known = any(v.subject == verdict.subject for v in self._journal.verdicts(task.key))
+        return trouble.suspects[cell] == 1 and not known
 
     def _fail(self, failure: Failed) -> None:
         if failure.storage:
@@ -223,6 +265,7 @@ class Supervisor:
         """Take in the death of a worker (or kill one that hangs), and decide what it means."""
         task, seen = worker.task, worker.beacon.read()
         self._stop(worker)
+        worker.process.join()
         code = worker.process.exitcode
         if task is None:
             self._idle_deaths += 1
@@ -270,7 +313,9 @@ class Supervisor:
         return sum(w.beacon.read().cells for w in self._busy())
 
     def _stop(self, worker: _Worker) -> None:
-        processes.kill(worker.process)
+        processes.strike(worker.process)
+        self._dying = [process for process in self._dying if process.is_alive()]
+        self._dying.append(worker.process)
         worker.connection.close()
         worker.beacon.close()
         worker.path.unlink(missing_ok=True)
@@ -279,3 +324,5 @@ class Supervisor:
     def _stop_all(self) -> None:
         for worker in list(self._workers):
             self._stop(worker)
+        for process in self._dying:
+            process.join()

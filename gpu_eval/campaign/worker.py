@@ -34,12 +34,15 @@ class WorkerContext:
         The campaign's output directory.
     beacon : Path
         Where the worker says what it is doing.
+    measures : bool
+        Whether it will run cells, and takes the device before it says that it is ready.
     """
 
     device: Device
     corpora: tuple[str, ...]
     root: Path
     beacon: Path
+    measures: bool = True
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ def main(connection: Connection, context: WorkerContext) -> None:
     # Nothing is sent to a worker at work: whatever its pipe has to say then is its end.
     worker = Worker(context, orphaned=connection.poll)
     try:
+        worker.warm()
         connection.send(Ready())
         while True:
             task = connection.recv()
@@ -154,6 +158,13 @@ class Worker:
             sentence = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else ""
             return Failed(task.key, sentence, storage, traceback.format_exc())
 
+    def warm(self) -> None:
+        """Do beforehand what the first cell would wait for."""
+        if self._context.measures:
+            # What cannot be had now is asked for again by the first task, which can say so.
+            with contextlib.suppress(Exception):
+                self._context.device.warm()
+
     def close(self) -> None:
         """Give the device back."""
         if self._runner is not None:
@@ -167,9 +178,10 @@ class Worker:
         if self._runner is None or self._problem != task.problem:
             self._prepare(task.problem)
         assert self._runner is not None
-        result = self._runner.run(task)
+        result = self._runner.run(task, self._layout.shards)
         files = results.write_block(self._layout.shards, task, result)
-        return Done(task.key, files, tuple(f"{k}: {text}" for k, text in result.raised.items()))
+        raised = result.progress.raised
+        return Done(task.key, files, tuple(f"{k}: {text}" for k, text in raised.items()))
 
     def _prepare(self, problem: str) -> None:
         import torch

@@ -63,12 +63,16 @@ def run(
         _estimate(Settings(profile, device, tuple(problem or ()), corpora), as_json)
         return
     opened = judged_by_sass(open_device(device), sass)
+    name = resolved_name(opened)
+    measuring = jobs or (cores() if name == "cpu" else chosen.jobs)
     settings = Settings(
         profile=profile,
-        device=resolved_name(opened),
+        device=name,
         problems=tuple(problem or ()),
         corpora=corpora,
-        jobs=jobs or cores(),
+        jobs=measuring,
+        # On a GPU few processes take turns, and the processor's other cores compile.
+        compilers=0 if name == "cpu" else max(cores() - measuring, 1),
         command=command_line(),
         deadline_floor=opened.deadline_floor,
         block=chosen.block,

@@ -214,6 +214,18 @@ class Device(ABC):
     """How many schedules `Session.run` knows."""
     deadline_floor: float = 0.25
     """Seconds that every run may take, whatever its substrate's own time."""
+    isolated: bool = False
+    """Whether a run cannot corrupt its worker's memory, so that what a lost worker has measured
+    stands."""
+    standby: int = 0
+    """Workers that wait with the device taken, to step in for lost ones."""
+
+    def parts(self) -> "Sequence[Device]":
+        """Return the devices that workers take turns on; several where a machine has several."""
+        return (self,)
+
+    def warm(self) -> None:  # noqa: B027 - most devices have nothing to wait for
+        """Do what the first run in a process would have to wait for."""
 
     @abstractmethod
     def describe(self) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """The cuda device: NVRTC to machine code, pycuda to run it."""
 
+import copy
+import time
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +17,11 @@ from gpu_eval.devices.base import Binary, Device, KernelSource, Session
 from suiteopt.errors import MissingExtraError, UserError
 
 MINIMUM_BYTES = 2 << 30
+
+OPEN_TRIES = 4
+OPEN_SECONDS = 3.0
+"""How often and with what pause a worker asks for a GPU that does not answer: a driver that clears
+up after a poisoned context may deny for a moment that there is one."""
 
 
 class CudaDevice(Device):
@@ -34,8 +41,10 @@ class CudaDevice(Device):
     name = "cuda"
     torch_device = "cuda"
     schedules = 2
-    # Several workers take turns on a GPU, and the last launch of a turn may wait for all of them.
-    deadline_floor = 5.0
+    # Several workers take turns on a GPU, and a neighbour's end stalls it for about a second.
+    deadline_floor = 1.0
+    isolated = True
+    standby = 2
 
     def __init__(self, ordinal: int = 0) -> None:
         self.ordinal = ordinal
@@ -74,10 +83,32 @@ class CudaDevice(Device):
         """Compile many implementations; see `Device.compile`."""
         return NvrtcCompiler(self.architecture).compile(sources, cache, jobs)
 
+    def parts(self) -> Sequence[Device]:
+        """Return this GPU and every other of the same model."""
+        driver = _driver()
+        found = [copy.copy(self) for _ in range(driver.Device.count())]
+        for ordinal, device in enumerate(found):
+            device.ordinal = ordinal
+        return [d for d in found if str(driver.Device(d.ordinal).name()) == self._model]
+
+    def warm(self) -> None:
+        """Make the context and load what references need, which takes a second or two."""
+        import torch
+
+        torch.cuda.set_device(self.ordinal)
+        square = torch.ones(8, 8, device="cuda")
+        for tensor in (square, square.double()):
+            (tensor @ tensor).sum().item()
+
     def open(self) -> Session:
-        """Take the GPU in this process."""
+        """Take the GPU in this process; one that has just been lost is waited for."""
         from gpu_eval.devices.cuda_session import CudaSession
 
+        for _ in range(OPEN_TRIES - 1):
+            try:
+                return CudaSession(_driver(), self.ordinal, self._compiled_comparison())
+            except (UserError, RuntimeError):
+                time.sleep(OPEN_SECONDS)
         return CudaSession(_driver(), self.ordinal, self._compiled_comparison())
 
     def _compiled_comparison(self) -> bytes:

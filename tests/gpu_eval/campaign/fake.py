@@ -42,9 +42,11 @@ class FakeDevice(Device):
     stillborn : tuple of str
         Parts of ids that do not compile.
     once : str
-        A file: a ``die`` or ``exit`` happens only while it is missing, and makes it.
+        A file: a ``die``, ``exit`` or ``lose`` happens only while it is missing, and makes it.
     closed : str
         A file that closing a lost session makes: nobody may try that.
+    log : str
+        A file that gets a line for every run.
     pause : float
         Seconds that every run takes.
     """
@@ -53,10 +55,17 @@ class FakeDevice(Device):
     stillborn: tuple[str, ...] = ()
     once: str = ""
     closed: str = ""
+    log: str = ""
     pause: float = 0.0
     name: str = "fake"
     torch_device: str = "cpu"
     schedules: int = 2
+    isolated: bool = False
+    standby: int = 0
+    places: int = 1
+
+    def parts(self) -> Sequence[Device]:
+        return (self,) * self.places
 
     def describe(self) -> dict[str, str]:
         return {"name": self.name, "model": "none"}
@@ -95,6 +104,9 @@ class FakeSession(Session):
         assert self._case is not None
         if self._device.pause:
             time.sleep(self._device.pause)
+        if self._device.log:
+            with Path(self._device.log).open("a") as log:
+                log.write(f"{binary.id}|{self._case.key}|{schedule}|{plan!r}\n")
         acts = [act for part, act in self._device.acts.items() if part in binary.id]
         act = acts[0] if acts else ""
         if CORRUPTED["memory"] and ":substrate:" not in binary.id and act != "corrupt":
@@ -121,7 +133,7 @@ class FakeSession(Session):
         return outcome
 
     def _disturb(self, act: str) -> None:
-        if act in ("die", "exit") and self._device.once:
+        if act in ("die", "exit", "lose") and self._device.once:
             try:
                 Path(self._device.once).touch(exist_ok=False)
             except FileExistsError:

@@ -1,11 +1,12 @@
 """Runs that take the device with them: the worker says so and ends, nobody else pays."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from gpu_eval.campaign.progress import Reporter
+from gpu_eval.campaign.progress import Reporter, Silent
 from gpu_eval.campaign.run import start
 from suiteopt.matrix.store import Matrix
 from tests.gpu_eval.campaign import tiny
@@ -39,8 +40,10 @@ class Lost:
     closed: Path
 
 
-@pytest.fixture(scope="module")
-def lost(baseline: Baseline, tmp_path_factory: pytest.TempPathFactory) -> Lost:
+@pytest.fixture(scope="module", params=["alone", "isolated", "several places"])
+def lost(
+    baseline: Baseline, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Lost:
     directory = tmp_path_factory.mktemp("lost")
     mutants = tiny.mutants(baseline.corpus)
     victims = (mutants[2], mutants[7])
@@ -48,6 +51,12 @@ def lost(baseline: Baseline, tmp_path_factory: pytest.TempPathFactory) -> Lost:
     device = FakeDevice(acts={victims[0]: "lose", victims[1]: "poison"}, closed=str(closed))
     notes = Notes()
     settings = tiny.settings(baseline.corpus, problems=("test/one",))
+    if request.param != "alone":
+        # Blocks go on where a lost worker left them, in a worker that stood by.
+        device = replace(device, isolated=True, standby=1)
+        settings = replace(settings, compilers=1)
+    if request.param == "several places":
+        device = replace(device, places=2)
     start(directory / "matrix", settings, device, notes)
     return Lost(directory / "matrix", notes, victims, closed)
 
@@ -86,3 +95,35 @@ def test_all_others_are_as_if_nothing_had_happened(baseline: Baseline, lost: Los
     ]
     assert len(kept[0]) > 1000
     assert kept[0].equals(kept[1].astype(kept[0].dtypes.to_dict()))
+
+
+def test_a_timeout_that_does_not_come_back_is_none(baseline: Baseline, tmp_path: Path) -> None:
+    """A dying neighbour on a GPU takes everybody's time: the cell is looked at again."""
+    victim = tiny.mutants(baseline.corpus)[4]
+    device = FakeDevice(
+        acts={victim: "lose"}, once=str(tmp_path / "once"), isolated=True, standby=1
+    )
+    settings = tiny.settings(baseline.corpus, problems=("test/one",))
+    notes = Notes()
+    start(tmp_path / "matrix", settings, device, notes)
+    assert (tmp_path / "once").exists()
+    assert notes.notes == []
+    ours, theirs = (Matrix.open(r).cells("test/one") for r in (tmp_path / "matrix", baseline.root))
+    assert ours.equals(theirs)
+
+
+def test_a_block_goes_on_where_a_lost_worker_left_it(baseline: Baseline, tmp_path: Path) -> None:
+    """Beside the lost cells and the second looks at them nothing runs a second time."""
+    mutants = tiny.mutants(baseline.corpus)
+    settings = replace(tiny.settings(baseline.corpus, problems=("test/one",)), jobs=1)
+    logs = []
+    for name, acts in (("calm", {}), ("lost", {mutants[5]: "poison", mutants[9]: "poison"})):
+        log = tmp_path / f"{name}.log"
+        device = FakeDevice(acts=acts, log=str(log), isolated=True)
+        start(tmp_path / name, settings, device, Silent())
+        logs.append(Counter(log.read_text().splitlines()))
+    calm, troubled = logs
+    assert max(calm.values()) == 1
+    again = {line: count for line, count in troubled.items() if count > 1}
+    assert again == {}
+    assert set(troubled) <= set(calm)
