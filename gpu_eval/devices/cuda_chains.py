@@ -16,12 +16,31 @@ from suiteopt.errors import UserError
 if TYPE_CHECKING:
     from torch import Tensor
 
+KERNELS = (
+    "chain",
+    "long_chain",
+    "tree",
+    "treetop",
+    "scan",
+    "backward",
+    "welford",
+    "long_welford",
+)
+
+PART = 1 << 12
+"""Terms of a long tree that are added in one go, a power of two."""
+
+FEW = 1 << 10
+"""Chains that do not fill a GPU."""
+
 _THREADS = 64
+_LOADERS = 256
 _MOST = (1 << 31) - 1
 
 SOURCE = r"""
 // Terms that are loaded before any of them is added: what hides the latency of memory.
 #define AHEAD 64
+#define TILE 2048
 
 struct Terms {
     const float* left;   // (count, m)
@@ -59,13 +78,48 @@ extern "C" __global__ void chain(
     out[blockIdx.y * m * n + o] = sum;
 }
 
-extern "C" __global__ void tree(
-    const float* left, const float* right, float* out, long long m, long long n, long long count)
+// The same for few and long chains: a block for each, whose first thread adds what the others load.
+extern "C" __global__ void long_chain(
+    const float* left, const float* right, const long long* parts, float* out,
+    long long m, long long n)
 {
+    __shared__ float tiles[2][TILE];
     const Terms t = {left, right, m, n};
-    const long long o = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (o >= m * n) return;
-    const long long i = o / n, j = o % n;
+    const long long* part = parts + 3 * blockIdx.y;
+    const long long start = part[0], step = part[1], count = part[2];
+    const long long o = blockIdx.x;
+    const long long i = o / n, j = o % n, loaders = blockDim.x - 32;
+    float sum = 0.0f;
+    for (long long u = threadIdx.x; u < TILE && u < count; u += blockDim.x)
+        tiles[0][u] = term(t, start + u * step, i, j);
+    __syncthreads();
+    for (long long first = 0; first < count; first += TILE) {
+        const float* now = tiles[(first / TILE) & 1];
+        float* next = tiles[(first / TILE + 1) & 1];
+        const long long coming = first + TILE;
+        if (threadIdx.x >= 32) {
+            for (long long u = threadIdx.x - 32; u < TILE && coming + u < count; u += loaders)
+                next[u] = term(t, start + (coming + u) * step, i, j);
+        } else if (threadIdx.x == 0) {
+            const int length = count - first < TILE ? (int)(count - first) : TILE;
+            int u = 0;
+            if (first == 0) sum = now[u++];
+            for (; u + 32 <= length; u += 32) {
+#pragma unroll
+                for (int v = 0; v < 32; ++v) sum = __fadd_rn(sum, now[u + v]);
+            }
+            for (; u < length; ++u) sum = __fadd_rn(sum, now[u]);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.y * m * n + o] = sum;
+}
+
+// The pairwise sum of `count` terms from `first` on; `last`, if any, is the sum of what follows.
+static __device__ __forceinline__ float pairwise(
+    const Terms& t, long long first, long long count, long long i, long long j,
+    const float* last = nullptr)
+{
     float partial[80];
     int top = 0;
     // Whole subtrees of AHEAD terms in registers, then their sums, then what is left over.
@@ -73,7 +127,7 @@ extern "C" __global__ void tree(
     for (long long b = 0; b < blocks; ++b) {
         float next[AHEAD];
 #pragma unroll
-        for (int u = 0; u < AHEAD; ++u) next[u] = term(t, b * AHEAD + u, i, j);
+        for (int u = 0; u < AHEAD; ++u) next[u] = term(t, first + b * AHEAD + u, i, j);
 #pragma unroll
         for (int width = AHEAD / 2; width > 0; width /= 2)
 #pragma unroll
@@ -83,14 +137,37 @@ extern "C" __global__ void tree(
         partial[top++] = value;
     }
     for (long long k = blocks * AHEAD; k < count; ++k) {
-        float value = term(t, k, i, j);
+        float value = term(t, first + k, i, j);
         for (long long bits = k - blocks * AHEAD; bits & 1; bits >>= 1)
             value = __fadd_rn(partial[--top], value);
         partial[top++] = value;
     }
-    float total = partial[--top];
+    float total = last ? *last : partial[--top];
     while (top > 0) total = __fadd_rn(partial[--top], total);
-    out[o] = total;
+    return total;
+}
+
+// Each part (blockIdx.y) holds `width` terms, a power of two, the last one what is left.
+extern "C" __global__ void tree(
+    const float* left, const float* right, float* out, long long m, long long n, long long count,
+    long long width)
+{
+    const Terms t = {left, right, m, n};
+    const long long o = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (o >= m * n) return;
+    const long long first = blockIdx.y * width;
+    const long long length = count - first < width ? count - first : width;
+    out[blockIdx.y * m * n + o] = pairwise(t, first, length, o / n, o % n);
+}
+
+// The sums of whole parts are the leaves of a tree; the rest comes last, whatever its depth.
+extern "C" __global__ void treetop(
+    const float* sums, float* out, long long outputs, long long whole, long long rest)
+{
+    const long long o = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (o >= outputs) return;
+    const Terms t = {sums, nullptr, outputs, 1};
+    out[o] = pairwise(t, 0, whole, o, 0, rest ? sums + whole * outputs + o : nullptr);
 }
 
 extern "C" __global__ void scan(
@@ -154,6 +231,37 @@ extern "C" __global__ void welford(
     mean_out[i] = mean;
     m2_out[i] = m2;
 }
+
+extern "C" __global__ void long_welford(
+    const float* left, float* mean_out, float* m2_out, long long m, long long count)
+{
+    __shared__ float tiles[2][TILE];
+    const long long i = blockIdx.x, loaders = blockDim.x - 32;
+    float mean = 0.0f, m2 = 0.0f;
+    for (long long u = threadIdx.x; u < TILE && u < count; u += blockDim.x)
+        tiles[0][u] = left[u * m + i];
+    __syncthreads();
+    for (long long first = 0; first < count; first += TILE) {
+        const float* now = tiles[(first / TILE) & 1];
+        float* next = tiles[(first / TILE + 1) & 1];
+        const long long coming = first + TILE;
+        if (threadIdx.x >= 32) {
+            for (long long u = threadIdx.x - 32; u < TILE && coming + u < count; u += loaders)
+                next[u] = left[(coming + u) * m + i];
+        } else if (threadIdx.x == 0) {
+            const int length = count - first < TILE ? (int)(count - first) : TILE;
+#pragma unroll 4
+            for (int u = 0; u < length; ++u) {
+                const float value = now[u];
+                const float delta = __fadd_rn(value, -mean);
+                mean = __fadd_rn(mean, __fdiv_rn(delta, (float)(first + u + 1)));
+                m2 = __fadd_rn(m2, __fmul_rn(delta, __fadd_rn(value, -mean)));
+            }
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) { mean_out[i] = mean; m2_out[i] = m2; }
+}
 """
 
 
@@ -191,7 +299,8 @@ def chains(left: "Tensor", right: "Tensor | None", parts: Sequence[range]) -> "T
     m, n = left.shape[1], 1 if right is None else right.shape[1]
     out = torch.empty((len(parts), m, n), dtype=torch.float32, device=left.device)
     table = torch.tensor([(p.start, p.step, len(p)) for p in parts], device=left.device)
-    _launch("chain", m * n, [left, right, table, out], [m, n], len(parts))
+    name = "long_chain" if _is_long(m * n * len(parts), max(map(len, parts))) else "chain"
+    _launch(name, m * n, [left, right, table, out], [m, n], len(parts))
     return out
 
 
@@ -200,8 +309,14 @@ def tree(left: "Tensor", right: "Tensor | None", count: int) -> "Tensor":
     import torch
 
     m, n = left.shape[1], 1 if right is None else right.shape[1]
+    width = PART if _is_long(m * n, count) else 1 << 62
+    whole, rest = (count // width, count % width) if count > width else (1, 0)
+    sums = torch.empty((whole + (rest > 0), m, n), dtype=torch.float32, device=left.device)
+    _launch("tree", m * n, [left, right, sums], [m, n, count, width], len(sums))
+    if len(sums) == 1:
+        return sums[0]
     out = torch.empty((m, n), dtype=torch.float32, device=left.device)
-    _launch("tree", m * n, [left, right, out], [m, n, count])
+    _launch("treetop", m * n, [sums, out], [m * n, whole, rest])
     return out
 
 
@@ -231,8 +346,14 @@ def welford(left: "Tensor") -> "tuple[Tensor, Tensor]":
     count, m = left.shape
     mean = torch.empty(m, dtype=torch.float32, device=left.device)
     m2 = torch.empty_like(mean)
-    _launch("welford", m, [left, mean, m2], [m, count])
+    name = "long_welford" if _is_long(m, count) else "welford"
+    _launch(name, m, [left, mean, m2], [m, count])
     return mean, m2
+
+
+def _is_long(chains: int, count: int) -> bool:
+    """Whether a block for each chain pays: few chains, which leave the GPU idle, of many terms."""
+    return chains <= FEW and count >= 2 * PART
 
 
 @lru_cache(maxsize=8)
@@ -244,11 +365,10 @@ def _kernels(device: int) -> dict[str, Any]:
     from gpu_eval.compilation.nvrtc import compile_cubin
 
     major, minor = torch.cuda.get_device_capability(device)
-    names = ("chain", "tree", "scan", "backward", "welford")
-    cubin, _ = compile_cubin(SOURCE, "chains.cu", f"sm_{major}{minor}", (), names)
+    cubin, _ = compile_cubin(SOURCE, "chains.cu", f"sm_{major}{minor}", (), KERNELS)
     torch.zeros(1, device="cuda")  # makes the context and leaves it current
     module = _check(driver.cuModuleLoadData(cubin))
-    return {name: _check(driver.cuModuleGetFunction(module, name.encode())) for name in names}
+    return {name: _check(driver.cuModuleGetFunction(module, name.encode())) for name in KERNELS}
 
 
 def _launch(
@@ -262,7 +382,9 @@ def _launch(
     from cuda.bindings import driver
 
     function = _kernels(torch.cuda.current_device())[name]
-    blocks = math.ceil(threads / _THREADS)
+    a_block_each = name.startswith("long_")
+    blocks = threads if a_block_each else math.ceil(threads / _THREADS)
+    block = (_LOADERS if a_block_each else _THREADS, 1, 1)
     if not 0 < blocks <= _MOST:
         raise ValueError(f"{threads} outputs are no launch")
     for tensor in tensors:
@@ -270,7 +392,7 @@ def _launch(
     values = (*(0 if t is None else t.data_ptr() for t in tensors), *numbers)
     types = (ctypes.c_void_p,) * len(tensors) + (ctypes.c_longlong,) * len(numbers)
     stream = torch.cuda.current_stream().cuda_stream
-    grid, block = (blocks, parts, 1), (_THREADS, 1, 1)
+    grid = (blocks, parts, 1)
     _check(driver.cuLaunchKernel(function, *grid, *block, 0, stream, (values, types), 0))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_eval.compilation.nvrtc import entry_points
+from gpu_eval.devices import cuda_hash
 from gpu_eval.devices.base import Binary, Case, DeviceLostError, Outcome, Session
 from gpu_eval.devices.cuda_arena import GUARD_WORD, Arena
 from gpu_eval.devices.cuda_compare import (
@@ -94,6 +95,7 @@ class CudaSession(Session):
         torch.backends.cudnn.allow_tf32 = False
         torch.cuda.set_device(ordinal)
         torch.zeros(1, device="cuda")  # torch makes the primary context; pycuda shares it
+        cuda_hash.use()
         self._driver = driver
         self._context = driver.Device(ordinal).retain_primary_context()
         self._context.push()

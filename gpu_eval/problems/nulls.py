@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FILL = 0xCD
 """The byte that a debugging allocator leaves in fresh memory; -4.3e8 as fp32."""
 
+_DRAWN = 1 << 20
 _SEED = 0x5EED
 
 
@@ -95,10 +96,14 @@ def random_in_range(tensors: Tensors, reference: "Tensor", previous: "Tensor | N
     low, high = (float(finite.min()), float(finite.max())) if finite.numel() else (0.0, 1.0)
     if reference.dim() == 0:
         low, high = 0.0, 2 * high
+    # A large output repeats a draw of a million: more of it would be no less wrong, and is slow.
     draw = torch.rand(
-        reference.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(_SEED)
+        min(reference.numel(), _DRAWN),
+        dtype=torch.float64,
+        generator=torch.Generator().manual_seed(_SEED),
     )
-    return (low + (high - low) * draw).to(device=reference.device, dtype=reference.dtype)
+    values = (low + (high - low) * draw).to(device=reference.device, dtype=reference.dtype)
+    return _fit(values, reference)
 
 
 def not_a_number(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":

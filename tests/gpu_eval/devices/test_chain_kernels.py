@@ -1,12 +1,13 @@
 """The kernels of `cuda_chains`, run on the host device: the bits of element-wise additions."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import pytest
 import torch
 
 from gpu_eval.devices.base import Binary, Case, KernelSource, Session
-from gpu_eval.devices.cuda_chains import SOURCE
+from gpu_eval.devices.cuda_chains import KERNELS, SOURCE
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.problems.orders import (
     Terms,
@@ -22,7 +23,10 @@ from gpu_eval.problems.orders import (
 from gpu_eval.problems.plan import ArgumentType, ResolvedArgument
 from tests.gpu_eval.devices.conftest import plan, tensor
 
-KERNELS = ("chain", "tree", "scan", "backward", "welford")
+NUMBERS = itertools.count()
+"""A session keeps its cases by name."""
+
+LONG_COUNTS = (1, 2, 33, 2047, 2048, 2049, 2080, 4096, 5000)
 COUNTS = (1, 2, 63, 64, 65, 127, 200, 449)
 
 
@@ -62,14 +66,15 @@ def ran(
     numbers: Sequence[int],
     grid: tuple[int, int] = (1, 1),
     names: Sequence[str] = (),
+    block: int = 64,
 ) -> torch.Tensor:
-    shapes = [tuple(t.shape) for t in tensors.values()]
-    case = Case(f"{kernel} {shapes}", tensors, {"out": wanted}, {"out": wanted.double()})
+
+    case = Case(f"{kernel} {next(NUMBERS)}", tensors, {"out": wanted}, {"out": wanted.double()})
     session.bind(case)
     arguments = [tensor(name) for name in (*tensors, *names, "out")]
     outcome = session.run(
         binary,
-        plan(kernel, [*arguments, *map(wide, numbers)], grid=(*grid, 1), block=64),
+        plan(kernel, [*arguments, *map(wide, numbers)], grid=(*grid, 1), block=block),
         deadline=30.0,
     )
     assert outcome.status == "ok", outcome.message
@@ -92,7 +97,45 @@ def test_parts_of_chains(session: Session, binary: Binary, count: int) -> None:
 def test_trees(session: Session, binary: Binary, count: int) -> None:
     a, b = made(count, 3), made(count, 1)
     wanted = pairwise(Terms(a, b), count)
-    found = ran(session, binary, "tree", {"left": a, "right": b}, wanted, [3, 1, count])
+    numbers = [3, 1, count, 1 << 62]
+    found = ran(session, binary, "tree", {"left": a, "right": b}, wanted, numbers)
+    assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("width", [64, 128])
+@pytest.mark.parametrize("count", [65, 127, 129, 191, 192, 200, 449, 1000, 1024])
+def test_trees_in_parts(session: Session, binary: Binary, count: int, width: int) -> None:
+    if count <= width:
+        pytest.skip("one part")
+    a, b = made(count, 3), made(count, 2)
+    whole, rest = count // width, count % width
+    terms = Terms(a[:, :, None], b[:, None, :])
+    starts = range(0, count, width)
+    leaves = [
+        pairwise(lambda k, first=first: terms(first + k), min(width, count - first))
+        for first in starts
+    ]
+    sums = torch.stack(leaves)
+    numbers = [3, 2, count, width]
+    tensors = {"left": a, "right": b}
+    assert torch.equal(
+        ran(session, binary, "tree", tensors, sums, numbers, grid=(1, len(leaves))), sums
+    )
+    wanted = pairwise(terms, count)
+    found = ran(session, binary, "treetop", {"sums": sums}, wanted, [6, whole, rest])
+    assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("block", [64, 256])
+@pytest.mark.parametrize("count", LONG_COUNTS)
+def test_long_chains(session: Session, binary: Binary, count: int, block: int) -> None:
+    a, b = made(count, 3), made(count, 2)
+    terms = Terms(a[:, :, None], b[:, None, :])
+    parts = [range(count), range(count - 1, -1, -1), range(0, count, 3)]
+    wanted = torch.stack([added(terms, part) for part in parts])
+    table = torch.tensor([(p.start, p.step, len(p)) for p in parts])
+    tensors = {"left": a, "right": b, "parts": table}
+    found = ran(session, binary, "long_chain", tensors, wanted, [3, 2], grid=(6, 3), block=block)
     assert torch.equal(found, wanted)
 
 
@@ -109,20 +152,24 @@ def test_scans_and_prefixes(session: Session, binary: Binary, count: int) -> Non
     )
 
 
-@pytest.mark.parametrize("count", COUNTS)
-def test_moments(session: Session, binary: Binary, count: int) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "count"),
+    [*(("welford", c) for c in COUNTS), *(("long_welford", c) for c in LONG_COUNTS)],
+)
+def test_moments(session: Session, binary: Binary, kernel: str, count: int) -> None:
     x = made(3, count) + 100
     mean, m2 = running_moments(x)
     columns = x.t().contiguous()
     case = Case(
-        f"welford {count}",
+        f"{kernel} {count}",
         {"left": columns},
         {"mean": mean, "m2": m2},
         {"mean": mean.double(), "m2": m2.double()},
     )
     session.bind(case)
     arguments = [tensor("left"), tensor("mean"), tensor("m2"), wide(3), wide(count)]
-    session.run(binary, plan("welford", arguments, grid=1, block=64), deadline=30.0)
+    grid = 3 if kernel == "long_welford" else 1
+    session.run(binary, plan(kernel, arguments, grid=grid, block=64), deadline=30.0)
     assert torch.equal(session.outputs()["mean"], mean)
     assert torch.equal(session.outputs()["m2"], m2)
 

@@ -71,3 +71,20 @@ def test_running_moments() -> None:
     x = made(4, COUNT) + 100
     for found, wanted in zip(running_moments(x.cuda()), running_moments(x), strict=True):
         assert torch.equal(found.cpu(), wanted)
+
+
+LONG = 3 * 4096 + 70
+
+
+@pytest.mark.parametrize(("name", "order"), [(name, order) for name, _, order in ORDERS])
+def test_long_orders(name: str, order: Order) -> None:
+    """Few chains of many terms take other kernels, to the same bits."""
+    x = made(3, LONG)
+    on_gpu, on_cpu = (order(terms_of_rows(x.to(device)), LONG) for device in ("cuda", "cpu"))
+    assert torch.equal(on_gpu.cpu(), on_cpu)
+
+
+def test_long_moments() -> None:
+    x = made(2, LONG) + 10
+    for on_gpu, on_cpu in zip(running_moments(x.cuda()), running_moments(x), strict=True):
+        assert torch.equal(on_gpu.cpu(), on_cpu)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from suiteopt.inputs import recipes
 from suiteopt.inputs.recipes import RECIPES, generate
 
 # Recipe: SHA-256 of its float32 bits, little-endian, at (7, 33) under seed 12345 and at
@@ -256,3 +257,37 @@ def test_a_gpu_gives_the_same_bits(name: str) -> None:
     assert (
         bits_hash(generate(name, (3, 5, 64), 2**40 + 7, device="cuda").cpu()) == DEFAULTS[name][1]
     )
+
+
+def test_a_registered_hash_is_asked_and_gets_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hasher sees every index tensor of its device and the keys of seed and stream."""
+    plain = generate("normal", (3, 5, 64), 7)
+    asked: list[tuple[int, int]] = []
+
+    def hasher(at: torch.Tensor, first: int, second: int) -> torch.Tensor:
+        asked.append((first, second))
+        inner = recipes._mix((at & 0xFFFFFFFF) ^ first)
+        return recipes._mix(((inner + (at >> 32) * 0x2C1B3C6D) & 0xFFFFFFFF) ^ second)
+
+    monkeypatch.setitem(recipes.HASHERS, "cpu", hasher)
+    assert torch.equal(generate("normal", (3, 5, 64), 7), plain)
+    assert len(set(asked)) == 4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", [0, 1, 2**63 + 5])
+def test_the_hash_of_a_gpu_is_that_of_torch(seed: int) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    from gpu_eval.devices import cuda_hash
+
+    at = torch.tensor([0, 1, 2**31, 2**32 - 1, 2**32, 2**40 + 3, 2**63 - 1])
+    wanted = recipes._hash(at, seed, 3)
+    recipes.HASHERS["cuda"] = cuda_hash.hashed
+    try:
+        assert torch.equal(recipes._hash(at.cuda(), seed, 3).cpu(), wanted)
+        large = recipes.generate("hot", (1 << 20,), seed, device="cuda", chunk=1 << 19)
+        del recipes.HASHERS["cuda"]
+        assert torch.equal(large.cpu(), recipes.generate("hot", (1 << 20,), seed))
+    finally:
+        recipes.HASHERS.pop("cuda", None)
