@@ -96,10 +96,7 @@ class CaseFactory:
         return {name: output.contiguous() for name, output in outputs.items()}
 
     def _prepare(self, pool_input: PoolInput) -> Prepared:
-        tensors = {
-            name: tensor.to(self._torch_device).contiguous()
-            for name, tensor in realise(self._problem, pool_input).items()
-        }
+        tensors = realise(self._problem, pool_input, self._torch_device)
         reference = self.reference(tensors)
         truth = self.reference({name: _to_double(tensor) for name, tensor in tensors.items()})
         for name, output in reference.items():

@@ -134,7 +134,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             own_limits=replace(_CONTRACT, target_elements=(1 << 27) + (1 << 24)),
             witness_limits=replace(_CONTRACT, target_elements=1 << 23),
             hashed_elements=1 << 27,
-            block=256,
+            block=64,
         ),
     }
 )
