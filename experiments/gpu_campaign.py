@@ -114,13 +114,19 @@ def main(arguments: list[str]) -> int:
 def _gpu_eval(command: list[str], seconds: float) -> int:
     from gpu_eval.cli.main import run
 
+    # Outside the campaign's own handling, too, the end of the sitting must not end this process:
+    # what is done would not be packed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.argv = ["gpu-eval", *command]
     timer = stop_after(seconds)
     try:
         run()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 1
+    except KeyboardInterrupt:
+        return 2
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         timer.cancel()
 
 

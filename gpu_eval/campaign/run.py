@@ -52,8 +52,13 @@ def start(root: Path, settings: Settings, device: Device, reporter: Reporter) ->
     Raises
     ------
     UserError
-        If the directory holds anything, or the campaign cannot be done.
+        If the directory holds anything, or the campaign cannot be done or is interrupted.
     """
+    with _interruptible(root):
+        return _start(root, settings, device, reporter)
+
+
+def _start(root: Path, settings: Settings, device: Device, reporter: Reporter) -> Finished:
     layout = Layout(root)
     _refuse_occupied(layout)
     # Compiler and plan come first: a machine without one, or a wrong problem definition, leaves no
@@ -89,8 +94,13 @@ def resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
     Raises
     ------
     UserError
-        If there is no campaign, or the corpus is no longer what it was.
+        If there is no campaign, the corpus is no longer what it was, or it is interrupted.
     """
+    with _interruptible(root):
+        return _resume(root, device, reporter)
+
+
+def _resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
     layout = Layout(root)
     if not layout.started:
         if layout.header.exists():
@@ -140,27 +150,24 @@ def _work(
     started = datetime.fromtimestamp(layout.settings.stat().st_mtime, UTC)
     description = json.dumps(device.describe(), sort_keys=True)
     try:
-        with _terminated_like_interrupted():
-            journal.sit_down(began)
-            schedule = Schedule(plan, settings, journal, layout.shards, description)
+        journal.sit_down(began)
+        schedule = Schedule(plan, settings, journal, layout.shards, description)
 
-            def report(done: int, note: str) -> None:
-                if note:
-                    reporter.note(note)
-                if done >= 0:
-                    reporter.cells(done, schedule.cells)
+        def report(done: int, note: str) -> None:
+            if note:
+                reporter.note(note)
+            if done >= 0:
+                reporter.cells(done, schedule.cells)
 
-            supervisor = Supervisor(schedule, journal, layout, device, settings, report)
-            reporter.stage("measuring")
-            try:
-                supervisor.run()
-            finally:
-                with contextlib.suppress(OSError):
-                    journal.stand_up()
-            reporter.stage("writing the matrix")
-            assemble(layout.root, plan, settings, schedule, journal, layout.shards, device, started)
-    except KeyboardInterrupt:
-        raise InterruptedCampaignError(layout.root) from None
+        supervisor = Supervisor(schedule, journal, layout, device, settings, report)
+        reporter.stage("measuring")
+        try:
+            supervisor.run()
+        finally:
+            with contextlib.suppress(OSError):
+                journal.stand_up()
+        reporter.stage("writing the matrix")
+        assemble(layout.root, plan, settings, schedule, journal, layout.shards, device, started)
     except UserError as error:
         if isinstance(error.__cause__, OSError) and "gpu-eval resume" not in str(error):
             raise UserError(
@@ -226,6 +233,23 @@ def _refuse_occupied(layout: Layout) -> None:
         raise UserError(
             f"{layout.root} is not empty (it holds {sorted(others)[0]}); choose another --output"
         )
+
+
+@contextmanager
+def _interruptible(root: Path) -> Iterator[None]:
+    """Say in one sentence what an interruption leaves."""
+    layout = Layout(root)
+    try:
+        with _terminated_like_interrupted():
+            yield
+    except KeyboardInterrupt:
+        if layout.started:
+            raise InterruptedCampaignError(root) from None
+        if layout.header.exists():
+            raise UserError(f"interrupted, but the matrix in {root} is whole") from None
+        raise UserError(
+            "interrupted before anything was measured; run the same command again"
+        ) from None
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Cases are made where they run: an input of a hundred million elements takes a processor minutes."""
+"""Cases are made where they run: a processor takes minutes for a hundred million elements."""
 
 import pytest
 import torch
