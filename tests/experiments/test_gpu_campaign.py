@@ -1,5 +1,8 @@
 """Campaigns in sittings: what is packed, and that it goes on from there."""
 
+import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -65,3 +68,29 @@ def test_what_cannot_be_unpacked(tmp_path: Path) -> None:
     (tmp_path / f"{gpu_campaign.PREFIX}000").write_bytes(b"x")
     with pytest.raises(UserError, match="is there already"):
         gpu_campaign.unpack(tmp_path, tmp_path)
+
+
+def test_the_end_of_a_sitting_never_loses_the_pack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal may come when the campaign no longer listens: while its table is printed."""
+
+    def printing() -> None:
+        time.sleep(30)
+
+    monkeypatch.setattr("gpu_eval.cli.main.run", printing)
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    root = tmp_path / "matrix"
+    (root / "cells").mkdir(parents=True)
+    (root / "cells" / "one.parquet").write_bytes(b"cells")
+    handlers = [signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT)]
+    try:
+        code = gpu_campaign.main(
+            ["--output", str(root), "--pack", str(tmp_path / "pack"), "--seconds", "0.2"]
+        )
+    finally:
+        signal.signal(signal.SIGTERM, handlers[0])
+        signal.signal(signal.SIGINT, handlers[1])
+    assert code == 2
+    gpu_campaign.unpack(tmp_path / "pack", tmp_path / "again")
+    assert (tmp_path / "again" / "cells" / "one.parquet").read_bytes() == b"cells"
