@@ -7,7 +7,7 @@ PROFILE ?= quick
 DEVICE ?= auto
 MATRIX ?= matrices/local/$(PROFILE)
 
-.PHONY: all demo killmatrix test lint docs clean
+.PHONY: all demo killmatrix findings test lint clean
 
 all: $(STAMP)
 
@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  { echo "error: Python 3.11 or newer is needed; run: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[eval,report,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[eval,report,export,cluster,dev]'
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -24,6 +24,9 @@ demo: $(STAMP)
 
 killmatrix: $(STAMP)
 	$(BIN)/gpu-eval run --profile $(PROFILE) --device $(DEVICE) --output $(MATRIX)
+
+findings: $(STAMP)
+	$(BIN)/python -m experiments.findings
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2

@@ -131,7 +131,8 @@ def mismatches(outcome: Outcome) -> int:
 
 
 def _is_constant(output: "Tensor") -> bool:
-    return output.numel() > 0 and bool((output == output.flatten()[0]).all())
+    # A single number is the same everywhere and says nothing.
+    return output.numel() > 1 and bool((output == output.flatten()[0]).all())
 
 
 def _largest(output: "Tensor") -> float:

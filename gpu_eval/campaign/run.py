@@ -46,8 +46,19 @@ class InterruptedCampaignError(UserError):
         super().__init__(f"interrupted; nothing is lost, go on with 'gpu-eval resume {root}'")
 
 
-def start(root: Path, settings: Settings, device: Device, reporter: Reporter) -> Finished:
+def start(
+    root: Path, settings: Settings, device: Device, reporter: Reporter, scheduler: str = ""
+) -> Finished:
     """Run a campaign in a new or empty directory.
+
+    Parameters
+    ----------
+    root : Path
+    settings : Settings
+    device : Device
+    reporter : Reporter
+    scheduler : str
+        A Dask cluster (`gpu_eval.campaign.cluster.connect`); empty for processes of this machine.
 
     Raises
     ------
@@ -55,10 +66,12 @@ def start(root: Path, settings: Settings, device: Device, reporter: Reporter) ->
         If the directory holds anything, or the campaign cannot be done or is interrupted.
     """
     with _interruptible(root):
-        return _start(root, settings, device, reporter)
+        return _start(root, settings, device, reporter, scheduler)
 
 
-def _start(root: Path, settings: Settings, device: Device, reporter: Reporter) -> Finished:
+def _start(
+    root: Path, settings: Settings, device: Device, reporter: Reporter, scheduler: str
+) -> Finished:
     layout = Layout(root)
     _refuse_occupied(layout)
     # Compiler and plan come first: a machine without one, or a wrong problem definition, leaves no
@@ -78,10 +91,10 @@ def _start(root: Path, settings: Settings, device: Device, reporter: Reporter) -
         _refuse_occupied(layout)
         _freeze(layout, plan)
         write_atomic(layout.settings, settings.to_json().encode())
-        return _work(layout, settings, plan, device, reporter, began)
+        return _work(layout, settings, plan, device, reporter, scheduler, began)
 
 
-def resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
+def resume(root: Path, device: Device | None, reporter: Reporter, scheduler: str = "") -> Finished:
     """Go on with a campaign that was interrupted or killed.
 
     Parameters
@@ -90,6 +103,8 @@ def resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
     device : Device or None
         None: the one that the campaign was started with.
     reporter : Reporter
+    scheduler : str
+        A Dask cluster, whatever the campaign was started on; empty for this machine.
 
     Raises
     ------
@@ -97,10 +112,10 @@ def resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
         If there is no campaign, the corpus is no longer what it was, or it is interrupted.
     """
     with _interruptible(root):
-        return _resume(root, device, reporter)
+        return _resume(root, device, reporter, scheduler)
 
 
-def _resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
+def _resume(root: Path, device: Device | None, reporter: Reporter, scheduler: str) -> Finished:
     layout = Layout(root)
     if not layout.started:
         if layout.header.exists():
@@ -119,7 +134,8 @@ def _resume(root: Path, device: Device | None, reporter: Reporter) -> Finished:
         reporter.stage("planning")
         plan = build_plan(settings)
         _check_frozen(layout, plan)
-        return _work(layout, settings, plan, device or open_for(settings), reporter, began)
+        device = device or open_for(settings)
+        return _work(layout, settings, plan, device, reporter, scheduler, began)
 
 
 def open_for(settings: Settings) -> Device:
@@ -144,6 +160,7 @@ def _work(
     plan: CampaignPlan,
     device: Device,
     reporter: Reporter,
+    scheduler: str,
     began: float,
 ) -> Finished:
     journal = Journal(layout.journal, layout.shards)
@@ -159,10 +176,15 @@ def _work(
             if done >= 0:
                 reporter.cells(done, schedule.cells)
 
-        supervisor = Supervisor(schedule, journal, layout, device, settings, report)
         reporter.stage("measuring")
         try:
-            supervisor.run()
+            if scheduler:
+                from gpu_eval.campaign.cluster import ClusterRun, connect
+
+                with connect(scheduler) as client:
+                    ClusterRun(client, schedule, journal, layout, device, settings, report).run()
+            else:
+                Supervisor(schedule, journal, layout, device, settings, report).run()
         finally:
             with contextlib.suppress(OSError):
                 journal.stand_up()

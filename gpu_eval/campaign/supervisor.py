@@ -3,19 +3,18 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gpu_eval.campaign import processes
 from gpu_eval.campaign import worker as workers
 from gpu_eval.campaign.beacon import Beacon
-from gpu_eval.campaign.journal import Journal, Verdict
+from gpu_eval.campaign.journal import Verdict
 from gpu_eval.campaign.layout import Layout
-from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
 from gpu_eval.campaign.worker import Done, Failed, Lost, Ready, WorkerContext
@@ -72,13 +71,53 @@ class _Trouble:
     outside: int = 0
 
 
+class Work(Protocol):
+    """What there is to do: a whole campaign, or one task of it."""
+
+    @property
+    def done_cells(self) -> int:
+        """Cells of the tasks that are done."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do or being done."""
+
+    def next(self, kinds: tuple[type[Task], ...] = ...) -> Task | None:
+        """Return a task of these kinds, or None if there is none at the moment."""
+
+    def again(self, task: Task) -> Task:
+        """Return a task with what is known of it now."""
+
+    def complete(self, task: Task) -> bool:
+        """Take in the result of a task; False if it is damaged after all."""
+
+    def shatter(self, task: CellTask) -> None:
+        """Replace a task by one an implementation."""
+
+
+class Record(Protocol):
+    """Where it is written down what is done, and which cells took a worker along."""
+
+    def done(self, key: str, files: Mapping[str, str]) -> None:
+        """Record a task's result files."""
+
+    def verdict(self, key: str, verdict: Verdict) -> None:
+        """Record a cell that takes down the worker of a task."""
+
+    def verdicts(self, key: str) -> tuple[Verdict, ...]:
+        """Return the recorded verdicts on cells of a task."""
+
+    def shatter(self, key: str) -> None:
+        """Record that a task is replaced by smaller ones."""
+
+
 class Supervisor:
     """Runs a schedule to its end on a number of worker processes.
 
     Parameters
     ----------
-    schedule : Schedule
-    journal : Journal
+    schedule : Work
+    journal : Record
     layout : Layout
     device : Device
     settings : Settings
@@ -88,8 +127,8 @@ class Supervisor:
 
     def __init__(
         self,
-        schedule: Schedule,
-        journal: Journal,
+        schedule: Work,
+        journal: Record,
         layout: Layout,
         device: Device,
         settings: Settings,

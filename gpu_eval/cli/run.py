@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from gpu_eval.campaign.run import Finished
     from gpu_eval.campaign.settings import Settings
 
+Scheduler = Annotated[
+    str,
+    typer.Option(
+        "--scheduler",
+        help="Run on a Dask cluster: its address (tcp://host:8786), or local:N for N workers here.",
+    ),
+]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the matrix.")]
 
 
@@ -41,6 +48,7 @@ def run(
             "--sass", help="On a CPU: what is equal to NVRTC (for sm_90) is one fault, not two."
         ),
     ] = False,
+    scheduler: Scheduler = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
     ] = False,
@@ -79,12 +87,13 @@ def run(
         sass=sass,
     )
     with reporter() as progress:
-        finished = start(output, settings, opened, progress)
+        finished = start(output, settings, opened, progress, scheduler)
     report(finished, as_json)
 
 
 def resume(
     directory: Annotated[Path, typer.Argument(help="Directory of the campaign.")],
+    scheduler: Scheduler = "",
     as_json: Json = False,
 ) -> None:
     """Go on with a campaign that was interrupted or killed."""
@@ -92,7 +101,7 @@ def resume(
     from gpu_eval.campaign.progress import reporter
 
     with reporter() as progress:
-        finished = campaign.resume(directory, None, progress)
+        finished = campaign.resume(directory, None, progress, scheduler)
     report(finished, as_json)
 
 

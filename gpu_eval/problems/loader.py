@@ -3,13 +3,14 @@
 Definitions are code. They run in this process, by design: use only corpora that you trust.
 """
 
+import ast
 import contextlib
 import hashlib
 import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +23,8 @@ from suiteopt.errors import MissingExtraError, UserError
 DEFINITION = "problem.py"
 BUILT_IN = Path(__file__).parent
 INCLUDE = Path(__file__).parent / "include"
+SHARED = ("gpu_eval.problems.families.", "gpu_eval.problems.blind.")
+"""What definitions of the built-in corpus have in common, beside the interface."""
 
 _ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 
@@ -33,10 +36,13 @@ class Corpus:
     problems: Mapping[str, Problem]
 
     def hash(self) -> str:
-        """Return SHA-256 over ids, definitions and all sources, headers included."""
+        """Return SHA-256 over ids, definitions, what they share, and all sources with headers."""
         digest = hashlib.sha256()
         for identifier, problem in self.problems.items():
-            _feed(digest, identifier, (problem.directory / DEFINITION).read_text("utf-8"))
+            definition = (problem.directory / DEFINITION).read_text("utf-8")
+            _feed(digest, identifier, definition)
+            for name, text in sorted(_shared_modules(definition).items()):
+                _feed(digest, name, text)
             for substrate in all_substrates(problem):
                 for name, text in sources(problem, substrate).items():
                     _feed(digest, f"{substrate.name}/{name}", text)
@@ -57,6 +63,32 @@ class Corpus:
             raise UserError(
                 f"no problem '{identifier}' in the corpus; there are: {known}"
             ) from None
+
+
+def _shared_modules(text: str) -> dict[str, str]:
+    """Return the modules that a definition shares with others, by name, and what those share.
+
+    They hold references and controls: an edited one makes other cells.
+    """
+    found: dict[str, str] = {}
+    waiting = [text]
+    while waiting:
+        for name in _imported(waiting.pop()):
+            path = BUILT_IN.parents[1] / Path(*name.split(".")).with_suffix(".py")
+            if name.startswith(SHARED) and name not in found and path.is_file():
+                found[name] = path.read_text("utf-8")
+                waiting.append(found[name])
+    return found
+
+
+def _imported(text: str) -> Iterator[str]:
+    """Return the names of all that a module imports, members of packages included."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def load_corpus(directories: Sequence[Path] | None = None, *, built_in: bool = True) -> Corpus:
