@@ -19,7 +19,7 @@ from gpu_eval.campaign.own_draw import (
     own_draw,
 )
 from gpu_eval.campaign.pool_input import HASHED, OWN, SCALED, PoolInput, make_input, pool_hash
-from gpu_eval.campaign.shapes import PlannedShape, Profile, plan_shape
+from gpu_eval.campaign.shapes import PlannedShape, Profile, full_shape, plan_shape
 from gpu_eval.campaign.tensor_values import own_values, values_of
 from gpu_eval.campaign.variations import shape_variations
 from gpu_eval.problems.definition import ParameterRole, Problem
@@ -65,7 +65,8 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
         _candidate(problem, planned, choice.name)
         for choice in value_order(problem.operation_class)[:room]
     ]
-    own = [_own(problem, drawn, hashed, trial) for trial in range(len(TRIAL_SEEDS))]
+    full = full_shape(problem, drawn, profile)
+    own = [_own(problem, full, hashed, trial) for trial in range(len(TRIAL_SEEDS))]
     return (own[0], *scalings, *values, *special, *own[1:])
 
 

@@ -56,6 +56,10 @@ class Profile:
         Ids; empty for all of the corpus.
     own_limits, witness_limits : Limits or None
         For the benchmark's own draws with their scalings, and for witnesses, where they differ.
+    full_limits : Limits or None
+        For own draws and `full_witnesses` witnesses of a problem whose reductions the limits above
+        would shorten.
+    full_witnesses : int
     hashed_elements : int or None
         Own draws of tensors with more elements take the benchmark's distribution from integer
         hashing on the device, not from torch's CPU generator; their recipe says so.
@@ -75,6 +79,8 @@ class Profile:
     problems: tuple[str, ...] = ()
     own_limits: Limits | None = None
     witness_limits: Limits | None = None
+    full_limits: Limits | None = None
+    full_witnesses: int = 0
     hashed_elements: int | None = None
     block: int = 24
     jobs: int = 4
@@ -125,14 +131,19 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         "full": Profile("full", Limits(16384, 4096), 48, 24, scalings=5, shapes=5, parameters=8),
         "contract": Profile(
             "contract",
-            replace(_CONTRACT, max_work=9 * 10**9, target_elements=1 << 23),
+            replace(_CONTRACT, max_work=2 * 10**9, target_elements=1 << 23),
             candidates=48,
             witnesses=16,
             scalings=5,
             shapes=4,
             parameters=8,
-            own_limits=replace(_CONTRACT, target_elements=(1 << 27) + (1 << 24)),
-            witness_limits=replace(_CONTRACT, target_elements=1 << 23),
+            own_limits=replace(
+                _CONTRACT, max_work=9 * 10**9, target_elements=(1 << 27) + (1 << 24)
+            ),
+            witness_limits=replace(_CONTRACT, max_work=2 * 10**9, target_elements=1 << 23),
+            # A square product of 4096 takes 20 ms a cell: eight inputs of it, not all.
+            full_limits=replace(_CONTRACT, target_elements=1 << 23),
+            full_witnesses=3,
             hashed_elements=1 << 27,
             block=64,
         ),
@@ -190,6 +201,22 @@ def plan_shape(problem: Problem, limits: Limits) -> PlannedShape:
     planner = planner.growing_from(start)
     grown = planner.grow(start, [g.names for g in parallel])
     return _planned(problem, planner.unequal(grown), CONTRACT_SHAPE)
+
+
+def full_shape(problem: Problem, planned: PlannedShape, profile: Profile) -> PlannedShape:
+    """Return a shape with the contract's reductions where the profile affords one, else the given.
+
+    Parameters
+    ----------
+    problem : Problem
+    planned : PlannedShape
+        What narrower limits allow.
+    profile : Profile
+    """
+    if profile.full_limits is None or planned.scope is ShapeScope.CONTRACT:
+        return planned
+    wider = plan_shape(problem, profile.full_limits)
+    return wider if wider.scope is ShapeScope.CONTRACT else planned
 
 
 def planned_shape(problem: Problem, sizes: Mapping[str, int], recipe: str) -> PlannedShape | None:

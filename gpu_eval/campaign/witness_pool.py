@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from gpu_eval.campaign.pool_input import PoolInput, make_input, recipe_of
-from gpu_eval.campaign.shapes import PlannedShape, Profile, plan_shape
+from gpu_eval.campaign.shapes import PlannedShape, Profile, full_shape, plan_shape
 from gpu_eval.campaign.tensor_values import fitted_recipe
 from gpu_eval.campaign.variations import shape_variations
 from gpu_eval.problems.definition import ParameterRole, ParameterSpec, Problem, Structure
@@ -63,6 +63,7 @@ def witness_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
         ``profile.witnesses`` of role witness.
     """
     planned = plan_shape(problem, profile.witness_limits or profile.limits)
+    full = full_shape(problem, planned, profile)
     others = [v for v in shape_variations(problem, planned) if v.recipe != "one"]
     kinds = list(_KINDS)
     first = _Draws(problem.id).between(0, len(kinds) - 1)
@@ -71,7 +72,8 @@ def witness_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
         kind = kinds[(first + index) % len(kinds)]
         draws = _Draws(problem.id, index)
         odd_shape = others and index % OTHER_SHAPES_ONE_IN == OTHER_SHAPES_ONE_IN - 1
-        shape = draws.choice(others) if odd_shape else planned
+        wanted = full if index < profile.full_witnesses else planned
+        shape = draws.choice(others) if odd_shape else wanted
         random = bool(problem.parameters) and index % 2 == 1
         pool.append(
             make_input(
