@@ -93,8 +93,17 @@ _NONFINITE = (
     _choice("infinities", "nonfinite", "nonfinite", special="inf"),
     _choice("nonfinite", "nonfinite", "nonfinite"),
 )
+# Long products of anything else overflow or vanish after some hundred factors.
+_FACTORS = (
+    _choice("signs", "index", "powers", low=0, high=0),
+    _choice("near-one", "factors", "offset", offset=1, spread=-5),
+    _choice(
+        "few-factors", "sparse", "blend", base="signed-uniform", exponent=-3, one_in=64, offset=1
+    ),
+    _choice("nearer-minus-one", "factors", "offset", offset=-1, spread=-10),
+)
 CHOICES: Mapping[str, ValueChoice] = MappingProxyType(
-    {choice.name: choice for choice in (*_FINITE, *_NONFINITE)}
+    {choice.name: choice for choice in (*_FINITE, *_NONFINITE, *_FACTORS)}
 )
 
 # What comes first for a class, by what its kernels get wrong: the pilot's winners (heavy tails,
@@ -190,18 +199,21 @@ _SHAPE_VALUES_OF: Mapping[OperationClass, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def shape_values(operation: OperationClass, shape_recipe: str) -> str:
+def shape_values(operation: OperationClass, shape_recipe: str, *, multiplies: bool = False) -> str:
     """Return the name of the value choice that goes with a variation of the shape."""
+    if multiplies:
+        return "near-one"
     own = _SHAPE_VALUES_OF.get(operation, {})
     return own.get(shape_recipe, _SHAPE_VALUES[shape_recipe])
 
 
-def value_order(operation: OperationClass) -> tuple[ValueChoice, ...]:
+def value_order(operation: OperationClass, *, multiplies: bool = False) -> tuple[ValueChoice, ...]:
     """Return all value choices that a class of operations allows, the most worthy first.
 
-    Infinities and NaN come last, and only where a correct kernel passes them on unchanged.
+    Infinities and NaN come last, and only where a correct kernel passes them on unchanged. Where
+    outputs are long products, values about one come before all others.
     """
     first = [CHOICES[name] for name in _FIRST.get(operation, "").split()]
     rest = [choice for choice in _FINITE if choice not in first]
     last = _NONFINITE if operation in _WITH_NONFINITE else ()
-    return (*first, *rest, *last)
+    return (*(_FACTORS if multiplies else ()), *first, *rest, *last)

@@ -59,11 +59,13 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
         *_with_parameters(problem, planned, profile.parameters),
         *_with_shapes(problem, planned, profile.shapes),
     ]
-    scalings = [_scaled(problem, drawn, hashed, f) for f in SCALINGS[: profile.scalings]]
+    # What cannot be scaled (probabilities, signs, class ids) would be the own draw once more.
+    factors = SCALINGS[: profile.scalings] if any(map(is_scalable, problem.inputs)) else ()
+    scalings = [_scaled(problem, drawn, hashed, factor) for factor in factors]
     room = profile.candidates - 1 - len(scalings) - len(special)
     values = [
         _candidate(problem, planned, choice.name)
-        for choice in value_order(problem.operation_class)[:room]
+        for choice in value_order(problem.operation_class, multiplies=problem.multiplies)[:room]
     ]
     full = full_shape(problem, drawn, profile)
     own = [_own(problem, full, hashed, trial) for trial in range(len(TRIAL_SEEDS))]
@@ -223,5 +225,5 @@ def _with_parameters(problem: Problem, planned: PlannedShape, count: int) -> Ite
 
 def _with_shapes(problem: Problem, planned: PlannedShape, count: int) -> Iterator[PoolInput]:
     for varied in shape_variations(problem, planned)[:count]:
-        name = shape_values(problem.operation_class, varied.recipe)
+        name = shape_values(problem.operation_class, varied.recipe, multiplies=problem.multiplies)
         yield _candidate(problem, varied, name, kind="shape")

@@ -6,6 +6,7 @@ generator shares no choice and no seed with the candidate pool.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from gpu_eval.campaign.shapes import PlannedShape, Profile, full_shape, plan_sha
 from gpu_eval.campaign.tensor_values import fitted_recipe
 from gpu_eval.campaign.variations import shape_variations
 from gpu_eval.problems.definition import ParameterRole, ParameterSpec, Problem, Structure
+from gpu_eval.problems.tensors import shape_of
 from suiteopt.inputs.parameters import BENCHMARK
 from suiteopt.matrix.schema import Role
 
@@ -50,7 +52,7 @@ def witness_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
 
     Kinds take turns, so that eight inputs hold all of them. One input in eight has another
     shape, the others the planned one; where there are parameters, every second input draws them
-    at random too.
+    at random too. Of a problem that multiplies, every second input holds factors about one.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def witness_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
                 role=Role.WITNESS,
                 kind=kind,
                 value_recipe=f"witness-{index}-{kind}",
-                values=_values(problem, shape, kind, draws),
+                values=_values(problem, shape, kind, draws, problem.multiplies and index % 2 == 1),
                 parameter_recipe=RANDOM_PARAMETERS if random else BENCHMARK,
                 parameters=_parameters(problem, draws) if random else None,
             )
@@ -138,15 +140,40 @@ _KINDS: Mapping[str, Callable[[_Draws], _Arguments]] = MappingProxyType(
 )
 
 
+_REACH = {
+    "few": 1,
+    "heavy-tail": 8,
+    "hot": 5,
+    "lattice": 2,
+    "normal": 2,
+    "octaves": 13,
+    "powers": 3,
+    "residue": 6,
+}
+"""The power of two that a base's values reach; 0 for the others."""
+
+
+def _about_one(arguments: _Arguments, draws: _Draws) -> _Arguments:
+    """Turn what a kind drew into factors about 1 or -1, long products of which stay in range."""
+    exponent = draws.between(-9, -5) - _REACH.get(arguments["base"], 0)
+    return arguments | {"exponent": exponent, "offset": draws.choice((-1, 1)), "levels": 0}
+
+
 def _values(
-    problem: Problem, shape: PlannedShape, kind: str, draws: _Draws
+    problem: Problem, shape: PlannedShape, kind: str, draws: _Draws, factors: bool
 ) -> dict[str, dict[str, Any]]:
     values = {}
     for spec in problem.inputs:
         arguments = _KINDS[kind](draws)
+        if factors:
+            arguments = _about_one(arguments, draws)
         if spec.structure in (Structure.SIGNS, Structure.MASK):
             # Only the sign of these counts: about zero, or all would be the same.
             arguments = {"base": "normal", "offset": draws.between(-1, 1)}
+        if "one_in" in arguments:
+            # A short vector (a diagonal) must not be thinned out to nothing.
+            elements = math.prod(shape_of(spec, shape.dimensions))
+            arguments["one_in"] = min(arguments["one_in"], max(elements // 6, 1))
         values[spec.name] = fitted_recipe(problem, shape, spec, "blend", arguments)
     return values
 

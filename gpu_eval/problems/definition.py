@@ -73,6 +73,7 @@ class OwnDraw(StrEnum):
 
     UNIFORM = "uniform"  # torch.rand
     UNIFORM_SCALED = "uniform_scaled"  # torch.rand(()) first, then torch.rand, times that number
+    UNIFORM_HALF = "uniform_half"  # torch.rand in fp16, which the benchmark casts to its precision
     NORMAL = "normal"  # torch.randn
     CLASS_IDS = "class_ids"  # torch.randint
 
@@ -192,6 +193,9 @@ class Problem:
         False where the operation never rounds (ReLU, max-pooling): the safe tolerance is 0.
     exact_lattice : bool
         Whether integer inputs make all fp32 sums exact (matmul, convolution, sums).
+    multiplies : bool
+        Whether one output multiplies very many elements (a cumulative product): the pools then
+        hold inputs of about one in magnitude besides, since all others overflow or vanish.
     value_of : callable or None
         For integer outputs that choose (argmax): named tensors and outputs to the values chosen,
         by output, in fp64, NaN where an index is out of range. Indices of equal values are
@@ -220,5 +224,6 @@ class Problem:
     reduction_length: str = "1"
     rounds: bool = True
     exact_lattice: bool = False
+    multiplies: bool = False
     value_of: Callable[[Tensors, Tensors], Tensors] | None = None
     directory: Path = Path()

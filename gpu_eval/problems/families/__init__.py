@@ -1,0 +1,1 @@
+"""What the definitions of a family of problems share."""
