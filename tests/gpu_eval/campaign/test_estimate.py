@@ -10,14 +10,24 @@ from gpu_eval.campaign.pool import candidate_pool, realise
 from gpu_eval.campaign.pool_input import HASHED
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.shape_growth import tensor_elements, work
-from gpu_eval.campaign.shapes import PROFILES, plan_shape
+from gpu_eval.campaign.shapes import PROFILES, full_shape, plan_shape
+from gpu_eval.campaign.witness_pool import witness_pool
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.matrix.schema import ShapeScope
 
 CORPUS = load_corpus().problems
 CONTRACT = PROFILES["contract"]
-SHORTENED = {"level1/001", "level1/094"}
-"""Whose N is parallel and reduced at once; whose whole tensor is one sum."""
+SQUARE = {"level1/001", "level1/013", "level1/014", "level1/015"}
+"""Whose N is parallel and reduced at once: own draws and some witnesses are full."""
+WHOLE = {
+    "level1/033",
+    "level1/037",
+    "level1/094",
+    "level1/096",
+    *(f"level1/{n}" for n in ("098", "099", "100")),
+}
+"""Whose sums have more terms than controls that add one after the other can afford."""
+SHORTENED = SQUARE | WHOLE
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -28,8 +38,10 @@ def test_reductions_are_full_wherever_they_can_be(name: str) -> None:
     assert (planned.reduction_ratio == 1.0) == (name not in SHORTENED)
     own = CONTRACT.own_limits
     assert own is not None
-    drawn = plan_shape(problem, own)
-    assert (drawn.scope is ShapeScope.CONTRACT) == (name != "level1/094")
+    drawn = full_shape(problem, plan_shape(problem, own), CONTRACT)
+    assert (drawn.scope is ShapeScope.CONTRACT) == (name not in WHOLE)
+    full = [i for i in witness_pool(problem, CONTRACT) if i.scope is ShapeScope.CONTRACT]
+    assert len(full) == (0 if name in WHOLE else 3 if name in SQUARE else 14)
 
 
 @pytest.mark.parametrize("name", CORPUS)

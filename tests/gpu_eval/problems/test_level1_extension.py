@@ -280,7 +280,7 @@ def test_shrunk_dimensions_keep_the_tails_of_every_grid(corpus: Corpus) -> None:
 def test_the_small_profiles_measure_six_problems(corpus: Corpus, profile: str) -> None:
     wanted = ["level1/001", "level1/019", "level1/023", "level1/040", "level1/042", "level1/050"]
     assert list(PROFILES[profile].problems) == wanted
-    assert set(wanted) | set(IDS) == set(corpus.problems)
+    assert set(wanted) | set(IDS) <= set(corpus.problems)
 
 
 @pytest.mark.parametrize("identifier", IDS)

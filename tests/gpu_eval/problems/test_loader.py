@@ -26,7 +26,10 @@ def write(directory: Path, text: str) -> Path:
 
 
 def test_built_in_problems_by_their_ids(corpus: Corpus) -> None:
-    assert {i: p.name for i, p in corpus.problems.items()} == {
+    assert list(corpus.problems) == [f"level1/{number:03d}" for number in range(1, 101)]
+    for identifier, problem in corpus.problems.items():
+        assert problem.name.startswith(f"{int(identifier[-3:])}_")
+    some = {
         "level1/001": "1_Square_matrix_multiplication_",
         "level1/004": "4_Matrix_vector_multiplication_",
         "level1/019": "19_ReLU",
@@ -42,13 +45,14 @@ def test_built_in_problems_by_their_ids(corpus: Corpus) -> None:
         "level1/094": "94_MSELoss",
         "level1/095": "95_CrossEntropyLoss",
     }
+    assert {i: corpus.problems[i].name for i in some} == some
 
 
 def test_unknown_problem_lists_the_known_ones(corpus: Corpus) -> None:
     with pytest.raises(
-        UserError, match=r"no problem 'level1/002'.*level1/001, level1/004, level1/019"
+        UserError, match=r"no problem 'level1/102'.*level1/001, level1/002, level1/003"
     ):
-        corpus.problem("level1/002")
+        corpus.problem("level1/102")
 
 
 def test_a_corpus_adds_and_replaces(tmp_path: Path) -> None:
