@@ -12,6 +12,7 @@ from suiteopt.export.exporter import export as write_export
 from suiteopt.export.exporter import remove
 from suiteopt.export.registry import get_target
 from suiteopt.export.reports import ExportReport, RemovalReport
+from suiteopt.export.seeds import reseed
 from suiteopt.suite_json import read
 
 
@@ -26,6 +27,12 @@ def export(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Change nothing; print the change as a diff.")
     ] = False,
+    allow_dirty: Annotated[
+        bool,
+        typer.Option(
+            "--allow-dirty", help="Also replace files that are not committed; they are kept."
+        ),
+    ] = False,
     undo: Annotated[
         bool, typer.Option("--remove", help="Take the export out again, to the byte.")
     ] = False,
@@ -39,6 +46,22 @@ def export(
     tolerance: Annotated[
         float | None,
         typer.Option("--tolerance", help="Tolerance that the harness will be run at."),
+    ] = None,
+    megabytes: Annotated[
+        float | None,
+        typer.Option("--megabytes", help="Of one member's tensors, where they are written out."),
+    ] = None,
+    seed_from: Annotated[
+        str | None,
+        typer.Option(
+            "--seed-from",
+            metavar="ENV",
+            help="Make the members again under seeds from the secret in this environment variable.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write the suite as exported."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -57,7 +80,21 @@ def export(
     options: dict[str, object] = {} if keep_original else {"keep_original": False}
     if tolerance is not None:
         options["tolerance"] = tolerance
-    report = write_export(read(suite), get_target(to, **options), repo, dry_run=dry_run)
+    if megabytes is not None:
+        options["megabytes"] = megabytes
+    chosen, seeds = read(suite), None
+    if seed_from is not None:
+        chosen, seeds = reseed(chosen, seed_from)
+    report = write_export(
+        chosen,
+        get_target(to, **options),
+        repo,
+        dry_run=dry_run,
+        seeds=seeds,
+        allow_dirty=allow_dirty,
+    )
+    if output is not None and not dry_run:
+        chosen.save(output)
     if json:
         print_json(report.to_json())
     else:

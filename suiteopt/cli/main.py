@@ -4,7 +4,18 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from suiteopt.cli import crossval, export, info, select, show, targets, verify
+from suiteopt.cli import (
+    audit,
+    crossval,
+    export,
+    info,
+    recommend,
+    select,
+    show,
+    survivors,
+    targets,
+    verify,
+)
 from suiteopt.console import run_app
 
 app = typer.Typer(
@@ -18,6 +29,9 @@ app = typer.Typer(
 app.command("info")(info.info)
 app.command("select")(select.select)
 app.command("crossval")(crossval.crossval)
+app.command("audit")(audit.audit)
+app.command("survivors")(survivors.survivors)
+app.command("recommend")(recommend.recommend)
 app.command("show")(show.show)
 app.command("targets")(targets.targets)
 app.command("export")(export.export)

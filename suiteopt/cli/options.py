@@ -24,8 +24,9 @@ OracleOption = Annotated[
     typer.Option(
         "--oracle",
         metavar="O",
-        help="fixed:<tolerance>, calibrated[:<safety>], <comparator>:<tolerance>, or a "
-        "protocol's name; by default the target's own, else calibrated.",
+        help="fixed:<tolerance>, calibrated[:<safety>], calibrated:held-out, best-fixed, "
+        "any-comparator[:<safety>], <comparator>:<tolerance>, or a protocol's name; by default "
+        "the target's own, else calibrated.",
     ),
 ]
 TargetOption = Annotated[

@@ -1,6 +1,8 @@
 """`suiteopt select`: the best inputs of every problem."""
 
 import shlex
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,6 @@ from rich.table import Table
 
 from suiteopt.cli.format import share
 from suiteopt.cli.options import (
-    BudgetOption,
     IncompleteOption,
     JsonOption,
     LockedOption,
@@ -26,13 +27,34 @@ from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.ledger import record_opening
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.export import to_suite
+from suiteopt.selection.question import Objective
 from suiteopt.selection.report import MatrixSelection
+from suiteopt.selection.review import Review, review_matrix
 from suiteopt.selection.select import select as choose
+from suiteopt.selection.settle import settle
+from suiteopt.selection.wishes import Wishes
+from suiteopt.suite import Suite
 from suiteopt.suite_json import dump
 
 
+class DetectPer(StrEnum):
+    """Of what a required detection is asked."""
+
+    PROBLEM = "problem"
+    FAMILY = "family"
+    OVERALL = "overall"
+
+
 def select(
-    budget: BudgetOption = 2,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            "--budget",
+            "-k",
+            metavar="K",
+            help="Inputs per problem, at most; 2 unless another limit is given.",
+        ),
+    ] = None,
     matrix: MatrixOption = None,
     oracle: OracleOption = None,
     target: TargetOption = None,
@@ -41,12 +63,29 @@ def select(
         typer.Option("--tolerance", help="Tolerance that the target's harness will be run at."),
     ] = None,
     solver: SolverOption = "auto",
+    total: Annotated[
+        int | None,
+        typer.Option("--total-budget", metavar="N", help="Inputs of all problems, at most."),
+    ] = None,
+    max_bytes: Annotated[
+        int | None, typer.Option("--max-bytes", metavar="B", help="Bytes of the suite, at most.")
+    ] = None,
+    max_ms: Annotated[
+        float | None,
+        typer.Option("--max-ms", metavar="MS", help="Milliseconds of a substrate, at most."),
+    ] = None,
+    kills: Annotated[
+        int, typer.Option("--kills", metavar="R", help="Members that have to kill a fault.")
+    ] = 1,
     detect: Annotated[
         float | None,
         typer.Option(
             "--detect", metavar="SHARE", help="Fewest inputs, within the budget, for this share."
         ),
     ] = None,
+    per: Annotated[
+        DetectPer, typer.Option("--per", help="Of what --detect asks that share.")
+    ] = DetectPer.PROBLEM,
     overall: Annotated[
         bool, typer.Option("--overall", help="Ask --detect of all problems together.")
     ] = False,
@@ -56,6 +95,22 @@ def select(
     exclude: Annotated[
         list[str] | None, typer.Option("--exclude", metavar="ID", help="Input not to be chosen.")
     ] = None,
+    extend: Annotated[
+        Path | None,
+        typer.Option("--extend", metavar="SUITE", help="Keep the members of this suite."),
+    ] = None,
+    review: Annotated[
+        str | None,
+        typer.Option(
+            "--review",
+            metavar="WHAT",
+            help="Choose nothing; say which inputs of a suite file, a protocol, or the `pool` "
+            "are redundant, dominated, or the sole killer of a fault.",
+        ),
+    ] = None,
+    objective: Annotated[
+        Objective, typer.Option("--objective", help="What a suite is chosen by.")
+    ] = Objective.COVERAGE,
     denominator: Annotated[
         Denominator, typer.Option("--denominator", help="Which mutants count.")
     ] = Denominator.WITNESSED,
@@ -74,6 +129,23 @@ def select(
         capabilities = get_target(target, **options).capabilities
     elif tolerance is not None:
         raise UserError("--tolerance belongs to a target; give --target T, or --oracle fixed:T")
+    if review is not None:
+        question = settle(
+            opened, oracle, budget or 2, capabilities, denominator, locked, incomplete
+        )
+        rows = review_matrix(opened, question, review)
+        if locked:
+            record_opening(opened, "", {"reviewed": review})
+        if json:
+            print_json({"oracle": question.oracle.name, "present": review,
+                        "rows": [row.as_dict() for row in rows]})  # fmt: skip
+        else:
+            _tell_review(rows)
+        return
+    wishes = Wishes(detect, "overall" if overall else per.value, total, max_bytes, max_ms, kills)
+    kept = [] if extend is None else _members(extend)
+    if budget is None and not wishes.bounded:
+        budget = 2
     chosen = choose(
         opened,
         budget,
@@ -81,13 +153,13 @@ def select(
         capabilities=capabilities,
         target=target,
         solver=solver,
-        include=include or (),
+        include=[*(include or ()), *kept],
         exclude=exclude or (),
-        detect=detect,
-        detect_overall=overall,
+        wishes=wishes,
         denominator=denominator,
         locked=locked,
         allow_incomplete=incomplete,
+        objective=objective,
     )
     suite = to_suite(chosen, opened, _command())
     if locked:
@@ -101,6 +173,10 @@ def select(
     _tell(chosen)
     if output is not None:
         stderr().print(f"wrote {output}", soft_wrap=True)
+
+
+def _members(suite: Path) -> list[str]:
+    return [member.input for part in Suite.open(suite).problems for member in part.members]
 
 
 def _command() -> str:
@@ -134,6 +210,19 @@ def _tell(chosen: MatrixSelection) -> None:
     for name, tally in chosen.by_family.items():
         families.add_row(name, str(tally.mutants), str(tally.detected), share(tally.missed_share))
     console.print(families)
+    if chosen.wishes.bounded:
+        console.print(
+            f"{chosen.members} inputs, {sum(p.bytes for p in chosen.problems) / 1e6:.3g} MB, "
+            f"{sum(p.milliseconds for p in chosen.problems):.3g} ms in all",
+            soft_wrap=True,
+        )
+    if chosen.at_least is not None:
+        console.print(
+            f"{chosen.members} inputs; no suite with fewer than {chosen.at_least} detects that",
+            soft_wrap=True,
+        )
+    if chosen.wishes.times > 1:
+        console.print(f"detected: killed at least {chosen.wishes.times} times")
     console.print(
         f"detects {share(chosen.fitted_share)} of {chosen.tally.mutants} faults "
         f"(macro {share(chosen.fitted_macro_share)}, distinct behaviours "
@@ -142,10 +231,33 @@ def _tell(chosen: MatrixSelection) -> None:
         soft_wrap=True,
     )
     hidden = chosen.tally.mutants - chosen.in_output.mutants
-    if hidden:
+    if hidden and chosen.in_output.mutants:
         console.print(
             f"detects {share(chosen.in_output.share)} of the {chosen.in_output.mutants} that show "
             f"in an output; the other {hidden} leave elements unwritten over a stale right result, "
             "write beside the output or race, which poison, guard zones and a sanitizer find",
             soft_wrap=True,
         )
+
+
+def _tell_review(rows: Sequence[Review]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("input", "kills", "sole killer of", "verdict"):
+        left = heading in {"input", "verdict"}
+        table.add_column(heading, justify="left" if left else "right", overflow="fold")
+    for part in rows:
+        for row in part.inputs:
+            verdict = "needed"
+            if row.dominated_by is not None:
+                verdict = f"dominated by {row.dominated_by.removeprefix(f'{part.problem}:')}"
+            elif row.redundant:
+                verdict = "redundant"
+            table.add_row(row.input, str(row.kills), str(len(row.sole)), verdict)
+    console = stdout()
+    console.print(table)
+    gone = [name for part in rows for name in part.removable]
+    console.print(
+        f"{len(gone)} of {sum(len(part.inputs) for part in rows)} inputs can go together without "
+        f"losing a fault: {', '.join(gone) or 'none'}",
+        soft_wrap=True,
+    )

@@ -5,16 +5,18 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from suiteopt.audit.dossier import Cell, Dossier, dossier
 from suiteopt.cli.options import JsonOption, MatrixOption
 from suiteopt.console import print_json, stdout
-from suiteopt.errors import UserError
 from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Role
 from suiteopt.matrix.store import Matrix, resolve_matrix
-from suiteopt.protocols import load_oracle
+from suiteopt.protocols import load_oracle, load_protocol
 
-_FIELDS = ("kind", "class", "duplicate_of", "family", "witness", "witness_how", "before", "after")
+LISTED = 12
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_FIELDS = ("kind", "class", "duplicate_of", "family", "witness", "witness_how")
 
 
 def show(
@@ -23,23 +25,27 @@ def show(
     oracle: Annotated[
         str, typer.Option("--oracle", metavar="O", help="What kills, as select takes it.")
     ] = "calibrated",
+    protocol: Annotated[
+        str,
+        typer.Option("--protocol", "-p", metavar="P", help="The own check that is explained."),
+    ] = "kernelbench",
     json: JsonOption = False,
 ) -> None:
-    """Show a problem's inputs, or an implementation and which inputs kill it."""
+    """Show a problem's inputs, or an implementation: its edit, its killers, the own check."""
     opened = Matrix.open(resolve_matrix(matrix))
     judge = load_oracle(oracle)
     if name in opened.problem_ids:
         answer = _problem(opened, name, judge)
-    else:
-        answer = _implementation(opened, name, judge)
+        if json:
+            print_json(answer)
+        else:
+            _tell_inputs(answer["inputs"])
+        return
+    found = dossier(opened, name, judge, load_protocol(protocol))
     if json:
-        print_json(answer)
-    elif "inputs" in answer:
-        _tell_inputs(answer["inputs"])
+        print_json(found.as_dict())
     else:
-        for key, value in answer.items():
-            text = ", ".join(value) if isinstance(value, list) else str(value)
-            stdout().print(f"{key:16} {text}", soft_wrap=True)
+        _tell_implementation(found)
 
 
 def _problem(matrix: Matrix, problem: str, oracle: Oracle) -> dict[str, Any]:
@@ -62,35 +68,6 @@ def _problem(matrix: Matrix, problem: str, oracle: Oracle) -> dict[str, Any]:
     return {"problem": problem, "oracle": oracle.name, "inputs": inputs}
 
 
-def _implementation(matrix: Matrix, name: str, oracle: Oracle) -> dict[str, Any]:
-    rows = matrix.implementations
-    found = rows[rows["implementation"] == name]
-    if found.empty:
-        raise UserError(
-            f"the matrix at {matrix.path} has no problem and no implementation '{name}'; "
-            f"its problems are {', '.join(matrix.problem_ids)}"
-        )
-    row = found.iloc[0]
-    table = kill_table(matrix, str(row["problem"]), oracle, include_locked=True)
-    killers: list[str] = []
-    if name in table.implementations:
-        kills = table.kills.toarray()[table.implementations.index(name)]
-        roles = matrix.inputs_of(str(row["problem"]))["role"]
-        killers = [
-            input_id
-            for input_id, dies, role in zip(table.inputs, kills, roles, strict=True)
-            if dies and role != str(Role.WITNESS)
-        ]
-    return {
-        "implementation": name,
-        "problem": str(row["problem"]),
-        "rules": [str(rule) for rule in row["rules"]],
-        **{field: str(row[field]) for field in _FIELDS},
-        "oracle": oracle.name,
-        "killed_by": killers,
-    }
-
-
 def _tell_inputs(inputs: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("input", "role", "scope", "needs", "tolerance", "choosable", "kills"):
@@ -106,3 +83,43 @@ def _tell_inputs(inputs: list[dict[str, Any]]) -> None:
             str(row["kills"]),
         )
     stdout().print(table)
+
+
+def _tell_implementation(found: Dossier) -> None:
+    console = stdout()
+    facts = {
+        "implementation": found.implementation,
+        "problem": found.problem,
+        "rules": ", ".join(found.rules),
+        "site": found.site,
+        **{key: found.fields[key] for key in _FIELDS},
+    }
+    for key, value in facts.items():
+        if value:
+            console.print(f"{key:16} {value}", soft_wrap=True)
+    if found.own is not None:
+        console.print(f"{'own check':16} {found.own.sentence}", soft_wrap=True)
+    if found.diff is None:
+        console.print(f"{'diff':16} the matrix does not carry the source", soft_wrap=True)
+    elif found.diff:
+        for line in found.diff.splitlines():
+            console.print(line, style=_STYLES.get(line[:1], ""), soft_wrap=True)
+    killers = found.killers
+    if not killers:
+        console.print(f"no input kills it under {found.oracle}")
+        return
+    console.print(f"{len(killers)} inputs kill it under {found.oracle}, the clearest first:")
+    table = Table(box=None, pad_edge=False)
+    for heading in ("input", "critical tolerance", "tolerance in force"):
+        table.add_column(heading, justify="left" if heading == "input" else "right")
+    for cell in killers[:LISTED]:
+        table.add_row(cell.input, _critical(cell), f"{cell.tolerance:.2g}")
+    console.print(table)
+    if len(killers) > LISTED:
+        console.print(f"and {len(killers) - LISTED} more; --json lists all")
+
+
+def _critical(cell: Cell) -> str:
+    if cell.critical is None or cell.critical == float("inf"):
+        return "none"
+    return f"{'over ' if cell.at_least else ''}{cell.critical:.2g}"

@@ -1,12 +1,14 @@
 """`suiteopt verify`: does an exported checkout keep its promises?"""
 
+import signal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from suiteopt.cli.options import JsonOption, MatrixOption
 from suiteopt.console import EXIT_CHECK_FAILED, print_json, stderr, stdout
+from suiteopt.export.loading import Progress
 from suiteopt.export.verify import VerifyReport
 from suiteopt.export.verify import verify as verify_export
 from suiteopt.matrix.store import Matrix, resolve_matrix
@@ -37,6 +39,7 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Load an export with the target's own loader and check every promise of its suite."""
+    signal.signal(signal.SIGTERM, _stop)
     report = verify_export(
         directory,
         target=target,
@@ -45,6 +48,7 @@ def verify(
         matrix=Matrix.open(resolve_matrix(matrix)) if matrix or replay else None,
         replay=None if replay is None else Matrix.open(replay),
         max_bytes=max_bytes,
+        progress=_progress(),
     )
     if json:
         print_json(report.to_json())
@@ -55,6 +59,21 @@ def verify(
         stderr().print("no member was loaded; raise --max-bytes", soft_wrap=True)
     if not report.ok or report.members == 0:
         raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def _stop(*_signal: object) -> NoReturn:
+    """End as Ctrl-C does: the loader's process and its temporary directory go with this one."""
+    raise KeyboardInterrupt
+
+
+def _progress() -> Progress | None:
+    """Return what shows progress on a terminal; nothing is shown elsewhere."""
+    console = stderr()
+    if not console.is_terminal:
+        return None
+    return lambda problem, number, total: console.print(
+        f"loading {problem} ({number} of {total})", soft_wrap=True
+    )
 
 
 def _tell(report: VerifyReport) -> None:

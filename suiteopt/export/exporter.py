@@ -5,6 +5,7 @@ An export is a change that a maintainer can read (``dry_run`` gives it as a diff
 the checkout; the manifest says what stood where.
 """
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +23,20 @@ from suiteopt.export.planning import (
 from suiteopt.export.present import Originals, read_export, resolve_export
 from suiteopt.export.registry import get_target, target_references
 from suiteopt.export.reports import ExportReport, RemovalReport
+from suiteopt.export.seeds import PrivateSeeds
 from suiteopt.export.target import Target
-from suiteopt.export.transaction import Change, apply_changes, temporary_files
+from suiteopt.export.transaction import Change, apply_changes, temporaries_of, temporary_files
 from suiteopt.suite import Suite
 
 
-def export(suite: Suite, target: Target | str, repo: Path, dry_run: bool = False) -> ExportReport:
+def export(
+    suite: Suite,
+    target: Target | str,
+    repo: Path,
+    dry_run: bool = False,
+    seeds: PrivateSeeds | None = None,
+    allow_dirty: bool = False,
+) -> ExportReport:
     """Write a suite into a checkout of its target.
 
     Parameters
@@ -35,9 +44,13 @@ def export(suite: Suite, target: Target | str, repo: Path, dry_run: bool = False
     suite : Suite
     target : Target or str
     repo : Path
-        The checkout. It is changed under ``target.home`` only.
+        The checkout. It is changed under ``target.home`` and at ``target.touches`` only.
     dry_run : bool
         Change nothing, and give the change as a diff.
+    seeds : PrivateSeeds or None
+        Where the suite's seeds come from, if they were made private (`seeds.reseed`).
+    allow_dirty : bool
+        Also replace files whose content is not committed; it is kept, and removal restores it.
 
     Returns
     -------
@@ -56,30 +69,32 @@ def export(suite: Suite, target: Target | str, repo: Path, dry_run: bool = False
     kind.check(suite)
     checkout = Checkout(repo)
     kind.recognise(checkout.root)
+    suite, left_out = kind.restrict(suite, checkout.root)
     old = read_export(checkout, kind)
     originals = Originals(checkout, kind, old)
     rendered = kind.render(suite, checkout.root, originals.read, kind.preserved_path)
     check_places(kind, rendered)
     changes = plan_changes(kind, rendered, originals, old)
     edited = [change for change in changes if checkout.read(change.path) != change.content]
-    checkout.require_clean(
-        change.path
-        for change in edited
-        if checkout.read(change.path) is not None and not originals.exported(change.path)
-    )
-    new = plan_manifest(kind, suite, rendered, originals)
+    if not allow_dirty:
+        checkout.require_clean(
+            change.path
+            for change in edited
+            if checkout.read(change.path) is not None and not originals.exported(change.path)
+        )
+    new = plan_manifest(kind, suite, rendered, originals, seeds)
     new = replace(new, directories=new_directories(checkout, [e.path for e in new.entries], old))
     manifest = Change(kind.manifest_path, new.to_json())
     if checkout.read(kind.manifest_path) == manifest.content:
         manifests: tuple[Change, ...] = ()
     else:
         manifests = (manifest,)
-    report = _report(checkout, kind, suite, new, (*edited, *manifests), dry_run)
+    report = _report(checkout, kind, suite, new, (*edited, *manifests), dry_run, left_out)
     if not dry_run:
         if edited or manifests:
             pending = Change(kind.manifest_path, under_way(old, new, State.EXPORTING).to_json())
             apply_changes(checkout, [pending, *edited, manifest])
-        _sweep(checkout, kind)
+        _sweep(checkout, kind, new)
     return report
 
 
@@ -124,13 +139,19 @@ def remove(repo: Path, target: Target | str | None = None) -> RemovalReport:
     ]
     pending = Change(kind.manifest_path, replace(old, state=State.REMOVING).to_json())
     apply_changes(checkout, [pending, *changes])
-    _sweep(checkout, kind)
+    _sweep(checkout, kind, old)
     for directory in reversed(old.directories):
         place = checkout.locate(directory)
+        # What Python made of the exported modules goes with them.
+        shutil.rmtree(place / "__pycache__", ignore_errors=True)
         if place.is_dir() and not any(place.iterdir()):
             place.rmdir()
     # The manifest goes last of all: until then, removing again goes on where this one died.
     apply_changes(checkout, [Change(kind.manifest_path, None)])
+    for directory in reversed(old.directories):  # those that held the manifest
+        place = checkout.locate(directory)
+        if place.is_dir() and not any(place.iterdir()):
+            place.rmdir()
     return RemovalReport(
         target=kind.name,
         repo=str(checkout.root),
@@ -139,9 +160,11 @@ def remove(repo: Path, target: Target | str | None = None) -> RemovalReport:
     )
 
 
-def _sweep(checkout: Checkout, target: Target) -> tuple[str, ...]:
+def _sweep(checkout: Checkout, target: Target, manifest: Manifest | None = None) -> tuple[str, ...]:
     """Remove what a killed process left: temporary files, and directories without any file."""
     temporaries = temporary_files(checkout.locate(target.home))
+    for entry in manifest.entries if manifest else ():
+        temporaries += temporaries_of(checkout.locate(entry.path))
     for temporary in temporaries:
         temporary.unlink(missing_ok=True)
     support = checkout.locate(target.support)
@@ -173,6 +196,7 @@ def _report(
     manifest: Manifest,
     edited: tuple[Change, ...],
     dry_run: bool,
+    left_out: tuple[str, ...],
 ) -> ExportReport:
     present = {change.path: checkout.read(change.path) is not None for change in edited}
     written = [change.path for change in edited if change.content is not None]
@@ -186,7 +210,7 @@ def _report(
         changed=tuple(path for path in written if present[path]),
         created=tuple(path for path in written if not present[path]),
         removed=tuple(change.path for change in edited if change.content is None),
-        notes=(*target.notes(suite), *_ignored_note(ignored)),
+        notes=(*left_out, *target.notes(suite), *_ignored_note(ignored)),
         dry_run=dry_run,
         diff=diff_changes(checkout, edited) if dry_run else "",
     )

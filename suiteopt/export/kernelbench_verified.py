@@ -31,6 +31,7 @@ from typing import Any, ClassVar
 
 from suiteopt.errors import UserError
 from suiteopt.export.forward import order_tensors
+from suiteopt.export.kernelbench_problems import find_problem, problem_number
 from suiteopt.export.literals import comment, literal
 from suiteopt.export.recipe_check import own_factor
 from suiteopt.export.target import RenderedFile, Target
@@ -41,7 +42,6 @@ from suiteopt.suite import Member, ProblemSuite, Suite
 
 PUBLISHED_TOLERANCE = 1e-3
 TOLERANCE_VARIABLE = "KB_FP32_TOL"
-BENCHMARK = "kernelbench"
 
 _DEFINITIONS = "KernelBench"
 _TEMPLATES = "templates"
@@ -66,6 +66,7 @@ class KernelBenchVerified(Target):
     name: ClassVar[str] = "kernelbench-verified"
     title: ClassVar[str] = "KernelBench-Verified: hidden inputs of level 1 to 3, values only"
     home: ClassVar[str] = "hidden_tests"
+    trials: ClassVar[str] = "hidden configurations after five own draws"
 
     def __init__(self, tolerance: float = PUBLISHED_TOLERANCE, keep_original: bool = True) -> None:
         try:
@@ -119,29 +120,11 @@ class KernelBenchVerified(Target):
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """``hidden_tests/level<L>/<id>_hidden.py``."""
-        return f"{self.home}/level{problem.level}/{_number(problem)}_hidden.py"
+        return f"{self.home}/level{problem.level}/{problem_number(problem)}_hidden.py"
 
     def problem_path(self, repo: Path, problem: ProblemSuite) -> str:
         """``KernelBench/level<L>/<id>_<name>.py``, the name as measured."""
-        if problem.benchmark != BENCHMARK:
-            raise UserError(
-                f"{problem.problem} is a problem of '{problem.benchmark}', and {self.name} holds "
-                f"problems of '{BENCHMARK}'"
-            )
-        directory = f"{_DEFINITIONS}/level{problem.level}"
-        number = _number(problem)
-        found = sorted(path.name for path in (repo / directory).glob(f"{number}_*.py"))
-        if len(found) != 1:
-            raise UserError(
-                f"{repo / directory} has {len(found) or 'no'} files for problem {number} "
-                f"({problem.name}); export into the version of the benchmark that was measured"
-            )
-        if _bare(found[0].removesuffix(".py")) != _bare(problem.name):
-            raise UserError(
-                f"problem {number} of level {problem.level} is {found[0]} in {repo}, and "
-                f"{problem.name} was measured; export into the version that was measured"
-            )
-        return f"{directory}/{found[0]}"
+        return find_problem(repo, _DEFINITIONS, problem, self.name)
 
     def notes(self, suite: Suite) -> tuple[str, ...]:
         """What the harness's settings must be for the suite's figures to hold."""
@@ -265,17 +248,3 @@ def _resource(package: str, name: str) -> bytes:
 def _relative(path: str, other: str) -> str:
     """Return ``other`` as seen from the directory of ``path``; both relative to the checkout."""
     return posixpath.relpath(other, posixpath.dirname(path))
-
-
-def _number(problem: ProblemSuite) -> int:
-    match = re.fullmatch(r"(\d+)_\w+", problem.name, flags=re.ASCII)
-    if match is None:
-        raise UserError(
-            f"the name '{problem.name}' of {problem.problem} does not start with the number of "
-            "a problem of KernelBench, such as 19_ReLU; select again on a matrix of KernelBench"
-        )
-    return int(match[1])
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -5,17 +5,23 @@ process: it can crash, hang or use up the memory. Two processes load everything,
 states of the global generator, and write down what they see.
 """
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from suiteopt.errors import MissingExtraError
 from suiteopt.export.target import LoadJob, Target
+
+Progress = Callable[[str, int, int], None]
+POLL_SECONDS = 0.5
 
 
 @dataclass
@@ -32,6 +38,8 @@ class FileRecord:
         Position in the file to what was seen, and to (bytes needed, bytes allowed).
     error : str
         Why it did not load, or did not load to its end.
+    absent : str
+        Which package of the harness is not installed, so that nothing could be loaded.
     generator_unchanged : bool
     """
 
@@ -40,6 +48,7 @@ class FileRecord:
     seen: dict[int, dict[str, Any]] = field(default_factory=dict)
     left_out: dict[int, tuple[int, int]] = field(default_factory=dict)
     error: str = ""
+    absent: str = ""
     generator_unchanged: bool = True
 
     @property
@@ -65,6 +74,7 @@ def load_files(
     turn: int,
     max_bytes: int | None,
     timeout: float,
+    progress: Progress | None = None,
 ) -> dict[str, FileRecord]:
     """Load files in a fresh process; go on after one that crashes or hangs.
 
@@ -80,6 +90,8 @@ def load_files(
         Of one configuration's inputs and outputs; None allows half of the machine's memory.
     timeout : float
         Seconds for one file.
+    progress : callable, optional
+        Is told of every file as its turn comes: problem, how many were begun, of how many.
 
     Returns
     -------
@@ -94,7 +106,12 @@ def load_files(
     records = {job.problem: FileRecord(len(job.inputs)) for job in jobs}
     waiting = list(jobs)
     while waiting:
-        finished = _run(target, root, waiting, turn, max_bytes, timeout, records)
+
+        def tell(begun: Sequence[str], before: int = len(jobs) - len(waiting)) -> None:
+            if progress is not None and begun:
+                progress(begun[-1], before + len(begun), len(jobs))
+
+        finished = _run(target, root, waiting, turn, max_bytes, timeout, records, tell)
         waiting = [job for job in waiting if job.problem not in finished]
     return records
 
@@ -107,6 +124,7 @@ def _run(
     max_bytes: int | None,
     timeout: float,
     records: dict[str, FileRecord],
+    tell: Callable[[Sequence[str]], None],
 ) -> set[str]:
     """Run the loader once; return the problems that need no further run (at least one)."""
     with tempfile.TemporaryDirectory(prefix="suiteopt-verify-") as scratch:
@@ -116,21 +134,14 @@ def _run(
         order.write_text(json.dumps(_order(root, jobs, max_bytes)), encoding="utf-8")
         # -B: nothing is cached inside the checkout
         command = [sys.executable, "-B", str(target.loader()), str(order), str(report), str(turn)]
-        try:
-            result = subprocess.run(
-                command,
-                cwd=root,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # problem files may print
-                stderr=subprocess.PIPE,
-                timeout=timeout * len(jobs),
-                check=False,
-            )
-            message = result.stderr.decode(errors="replace")
-            reason = _died(result.returncode, message)
-        except subprocess.TimeoutExpired:
+        complaints = Path(scratch) / "stderr"
+        code = _watch(command, root, complaints, report, timeout * len(jobs), tell)
+        message = complaints.read_bytes().decode(errors="replace")
+        if code is None:
             message = ""
             reason = f"it did not end within {timeout * len(jobs):g} seconds"
+        else:
+            reason = _died(code, message)
         events = [json.loads(line) for line in _lines(report)]
     finished = {str(event["problem"]) for event in events if event["event"] == "end"}
     started = [str(event["problem"]) for event in events if event["event"] == "begin"]
@@ -148,6 +159,45 @@ def _run(
     return finished
 
 
+def _watch(
+    command: Sequence[str],
+    root: Path,
+    complaints: Path,
+    report: Path,
+    timeout: float,
+    tell: Callable[[Sequence[str]], None],
+) -> int | None:
+    """Run a process to its end and tell what it begins; return its exit code, None if it hung."""
+    deadline = time.monotonic() + timeout
+    begun: list[str] = []
+    with complaints.open("wb") as errors:
+        process = subprocess.Popen(
+            command,
+            cwd=root,
+            # A directory of its own for what the harness leaves; it goes with the report.
+            env={**os.environ, "TMPDIR": str(report.parent)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # problem files may print
+            stderr=errors,
+        )
+        try:
+            while process.poll() is None:
+                events = [json.loads(line) for line in _lines(report)]
+                now = [str(event["problem"]) for event in events if event["event"] == "begin"]
+                if now != begun:
+                    begun = now
+                    tell(begun)
+                if time.monotonic() > deadline:
+                    return None
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(POLL_SECONDS)
+            return process.returncode
+        finally:
+            # Also where this process is interrupted: nothing is left running or lying about.
+            process.kill()
+            process.wait()
+
+
 def _order(root: Path, jobs: Sequence[LoadJob], max_bytes: int | None) -> dict[str, Any]:
     return {
         "root": str(root),
@@ -158,6 +208,7 @@ def _order(root: Path, jobs: Sequence[LoadJob], max_bytes: int | None) -> dict[s
                 "hidden_file": job.hidden_file,
                 "problem_file": job.problem_file,
                 "members": len(job.inputs),
+                "details": dict(job.details),
             }
             for job in jobs
         ],
@@ -182,6 +233,8 @@ def _note(record: FileRecord, event: dict[str, Any]) -> None:
         record.seen[event["index"]] = event
     elif kind == "skipped":
         record.left_out[event["index"]] = (event["bytes"], event["most"])
+    elif kind == "absent":
+        record.absent = event["what"]
     elif kind == "error":
         record.error = event["error"]
     elif kind == "end":

@@ -12,12 +12,13 @@ from enum import StrEnum
 from typing import Any
 
 from suiteopt.errors import UserError
+from suiteopt.export.seeds import PrivateSeeds
 from suiteopt.matrix.jsonable import dumps
 from suiteopt.suite import Suite
 
 FORMAT_NAME = "suiteopt-export"
 FORMAT_MAJOR = 1
-FORMAT_MINOR = 0
+FORMAT_MINOR = 1
 
 
 class State(StrEnum):
@@ -77,6 +78,8 @@ class Manifest:
         Support files first; the order in which they are written.
     directories : tuple of str
         Directories that the export made, parents first.
+    seeds : PrivateSeeds or None
+        Where the seeds come from, if they are not the matrix's own.
     """
 
     target: str
@@ -85,6 +88,7 @@ class Manifest:
     state: State
     entries: tuple[Entry, ...]
     directories: tuple[str, ...] = field(default=())
+    seeds: PrivateSeeds | None = None
 
     def entry(self, path: str) -> Entry | None:
         """Return the entry of a path, or None."""
@@ -103,6 +107,11 @@ class Manifest:
             "directories": list(self.directories),
             "suite": json.loads(self.suite.to_json()),
         }
+        if self.seeds is not None:
+            document["private_seeds"] = {
+                "variable": self.seeds.variable,
+                "commitment": self.seeds.commitment,
+            }
         return (dumps(document, indent=2) + "\n").encode()
 
 
@@ -141,6 +150,7 @@ def read_manifest(data: bytes, source: str) -> Manifest:
             state=State(document["state"]),
             entries=tuple(_entry(item) for item in document["files"]),
             directories=tuple(str(item) for item in document["directories"]),
+            seeds=_seeds(document.get("private_seeds")),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
@@ -169,6 +179,12 @@ def _entry(item: Mapping[str, Any]) -> Entry:
         preserved=_text_or_none(item["preserved"]),
         previous=tuple(_text(value) for value in item.get("previous", ())),
     )
+
+
+def _seeds(item: Mapping[str, Any] | None) -> PrivateSeeds | None:
+    if item is None:
+        return None
+    return PrivateSeeds(_text(item["variable"]), _text(item["commitment"]))
 
 
 def _text(value: Any) -> str:

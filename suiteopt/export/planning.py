@@ -1,11 +1,13 @@
 """Which files an export writes, and what its manifest says before, during and after."""
 
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
 from suiteopt.export.manifest import Entry, Manifest, State
 from suiteopt.export.present import Originals, require_home
+from suiteopt.export.seeds import PrivateSeeds
 from suiteopt.export.target import RenderedFile, Target
 from suiteopt.export.transaction import TEMPORARY_SUFFIX, Change
 from suiteopt.matrix.files import sha256
@@ -26,6 +28,7 @@ def plan_manifest(
     suite: Suite,
     rendered: tuple[RenderedFile, ...],
     originals: Originals,
+    seeds: PrivateSeeds | None,
 ) -> Manifest:
     """Return the manifest after the export, without its directories."""
     kept, entries = [], []
@@ -43,6 +46,7 @@ def plan_manifest(
         suite=suite,
         state=State.COMPLETE,
         entries=(*kept, *entries),
+        seeds=seeds,
     )
 
 
@@ -85,7 +89,7 @@ def under_way(old: Manifest | None, new: Manifest, state: State) -> Manifest:
         )
     paths = {entry.path for entry in entries}
     entries.extend(entry for entry in (old.entries if old else ()) if entry.path not in paths)
-    return Manifest(new.target, new.options, new.suite, state, tuple(entries), new.directories)
+    return replace(new, state=state, entries=tuple(entries))
 
 
 def new_directories(checkout: Checkout, paths: list[str], old: Manifest | None) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """What export a checkout holds now, and what stood there before any."""
 
-from pathlib import PurePosixPath
-
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
 from suiteopt.export.manifest import Manifest, read_manifest
@@ -29,7 +27,7 @@ def resolve_export(checkout: Checkout, target: Target | str | None = None) -> Ta
             found.append(get_target(name, **manifest.options))
     if not found:
         raise UserError(
-            f"{checkout.root} holds no export to {' or '.join(names)}; make one with "
+            f"{checkout.root} holds no export{f' to {names[0]}' if target else ''}; make one with "
             "'suiteopt export SUITE --to TARGET --repo DIR'"
         )
     if len(found) > 1:
@@ -91,15 +89,14 @@ def read_export(checkout: Checkout, target: Target) -> Manifest | None:
     for entry in manifest.entries:  # a foreign manifest must not lead out of the target's home
         require_home(target, entry.path)
     for directory in manifest.directories:
-        require_home(target, directory)
+        if not any(entry.path.startswith(f"{directory}/") for entry in manifest.entries):
+            require_home(target, directory)
     return manifest
 
 
 def require_home(target: Target, path: str) -> None:
-    """Refuse a path outside of the directory to which a target's exports keep."""
-    parts = PurePosixPath(path).parts
-    home = PurePosixPath(target.home).parts
-    if parts[: len(home)] != home or ".." in parts:
+    """Refuse a path that exports to a target do not write."""
+    if not target.owns(path):
         raise UserError(
             f"'{path}' lies outside {target.home}, where all of an export to {target.name} lies; "
             "nothing was changed"

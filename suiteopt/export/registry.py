@@ -12,7 +12,14 @@ GROUP = "suiteopt.targets"
 
 # Also entry points of this distribution; named here so that a plain checkout has them too.
 BUILT_IN = {
+    "flashinfer-bench": "suiteopt.export.flashinfer_bench:FlashInferBench",
+    "gpumode": "suiteopt.export.gpumode:GpuMode",
+    "json": "suiteopt.export.json_suite:JsonSuite",
+    "kernelbench": "suiteopt.export.kernelbench:KernelBench",
+    "kernelbench-sidecar": "suiteopt.export.kernelbench_sidecar:KernelBenchSidecar",
     "kernelbench-verified": "suiteopt.export.kernelbench_verified:KernelBenchVerified",
+    "multikernelbench": "suiteopt.export.multikernelbench:MultiKernelBench",
+    "robust-kbench": "suiteopt.export.robust_kbench:RobustKBench",
 }
 
 
@@ -76,10 +83,14 @@ def _describe(name: str) -> dict[str, Any]:
         "title": target.title,
         "needs": sorted(capabilities.needs),
         "oracle": capabilities.oracle,
-        "comparator": str(target.comparator),
+        "comparator": None if target.comparator is None else str(target.comparator),
+        "tolerance": target.tolerance,
         "member_limit": capabilities.member_limit,
         "own_first": capabilities.own_first,
+        "own_draws": target.draws,
         "dtypes": sorted(target.dtypes),
+        "trials": target.trials,
+        "memory": target.memory,
         "options": dict(target.options),
     }
 

@@ -7,15 +7,22 @@ in the group ``suiteopt.targets`` that names a subclass of `Target`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from suiteopt.errors import UserError
-from suiteopt.export.recipe_check import is_nonfinite, recipe_fault
-from suiteopt.matrix.schema import FORMAT_MAJOR, Need, Statistic
+from suiteopt.export.measured import require_oracle, require_sane
+from suiteopt.export.recipe_check import is_nonfinite, own_factor, recipe_fault
+from suiteopt.matrix.schema import FORMAT_MAJOR, TRUTH_STATISTICS, Need, Statistic
 from suiteopt.selection.constraints import Capabilities
-from suiteopt.suite import Member, ProblemSuite, Suite
+from suiteopt.suite import BENCHMARK_RECIPE, Member, ProblemSuite, Suite
+
+
+def template(name: str) -> Path:
+    """Return where a file of ``suiteopt/export/templates`` lies."""
+    return Path(str(files("suiteopt.export") / "templates" / name))
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,15 @@ class LoadJob:
         Relative to the checkout: what the harness loads, and what it judges.
     inputs : tuple of str
         The members' ids, in the order served.
+    details : mapping
+        What else the target's loader has to know, in JSON's own types.
     """
 
     problem: str
     hidden_file: str
     problem_file: str
     inputs: tuple[str, ...]
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Target(ABC):
@@ -63,9 +73,19 @@ class Target(ABC):
     title : str
         One line for ``suiteopt targets``.
     home : str
-        Directory of the checkout under which everything is written, manifest included.
+        Directory of the checkout under which everything new is written, manifest included.
+    touches : tuple of str
+        Patterns (as `PurePosixPath.match` takes them) of files outside of it that an export
+        may change as well.
     dtypes : frozenset of str
         Dtypes that the target's members can have.
+    trials : str
+        How its check gets to the members, in a few words.
+    memory : str
+        How many members are in memory at a time, in a few words.
+    draws : bool
+        Whether the benchmark's own draw is the one that was measured, so that a suite's own
+        draws and multiples of them can be served.
     capabilities : Capabilities
         What it can carry, for selection.
     """
@@ -73,7 +93,11 @@ class Target(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     home: ClassVar[str]
+    touches: ClassVar[tuple[str, ...]] = ()
     dtypes: ClassVar[frozenset[str]] = frozenset({"float32"})
+    trials: ClassVar[str] = ""
+    memory: ClassVar[str] = "one member"
+    draws: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -82,13 +106,13 @@ class Target(ABC):
 
     @property
     @abstractmethod
-    def comparator(self) -> Statistic:
-        """The statistic that the harness's check amounts to."""
+    def comparator(self) -> Statistic | None:
+        """The statistic that the harness's check amounts to; None: each member brings its own."""
 
     @property
     @abstractmethod
-    def tolerance(self) -> float:
-        """The tolerance at which the harness will judge the members."""
+    def tolerance(self) -> float | None:
+        """The tolerance at which the harness judges the members; None: each brings its own."""
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -147,6 +171,20 @@ class Target(ABC):
         """Return what a user should know about exporting this suite here, as sentences."""
         return ()
 
+    def restrict(self, suite: Suite, repo: Path) -> tuple[Suite, tuple[str, ...]]:
+        """Leave out problems that the checkout does not have; say which, as sentences."""
+        return suite, ()
+
+    def owns(self, path: str) -> bool:
+        """Whether an export to this target may write a path."""
+        parts = PurePosixPath(path).parts
+        home = PurePosixPath(self.home).parts
+        if ".." in parts or PurePosixPath(path).is_absolute():
+            return False
+        return parts[: len(home)] == home or any(
+            PurePosixPath(path).match(pattern) for pattern in self.touches
+        )
+
     @property
     def manifest_path(self) -> str:
         """Where the manifest lies, relative to the checkout."""
@@ -159,7 +197,8 @@ class Target(ABC):
 
     def preserved_path(self, path: str) -> str:
         """Where the original of a replaced file is kept, relative to the checkout."""
-        inside = PurePosixPath(path).relative_to(self.home)
+        place = PurePosixPath(path)
+        inside = place.relative_to(self.home) if place.is_relative_to(self.home) else place
         return f"{self.support}/originals/{inside}"
 
     def jobs(self, suite: Suite, repo: Path) -> tuple[LoadJob, ...]:
@@ -170,10 +209,15 @@ class Target(ABC):
                 hidden_file=self.hidden_path(problem),
                 problem_file=self.problem_path(repo, problem),
                 inputs=tuple(member.input for member in problem.members),
+                details=self.job_details(problem, repo),
             )
             for problem in suite.problems
             if problem.members
         )
+
+    def job_details(self, problem: ProblemSuite, repo: Path) -> Mapping[str, Any]:
+        """What the loader has to know of a problem beside its files, in JSON's own types."""
+        return {}
 
     def check(self, suite: Suite) -> None:
         """Refuse a suite that the target cannot carry.
@@ -198,6 +242,7 @@ class Target(ABC):
             raise UserError("the suite has no members, so there is nothing to export")
         for problem in suite.problems:
             self._check_problem(problem)
+        require_oracle(suite, self.capabilities.oracle, self.name)
 
     def _select_again(self) -> str:
         return f"run 'suiteopt select --target {self.name}' again"
@@ -224,6 +269,16 @@ class Target(ABC):
             fault = recipe_fault(recipe)
             if fault:
                 raise UserError(f"{where}, tensor {tensor}: {fault}; {self._select_again()}")
+            if not self.draws and own_factor(recipe) is not None:
+                raise UserError(
+                    f"{where}, tensor {tensor}: is the benchmark's own draw, and {self.name} "
+                    f"draws from another distribution than was measured; {self._select_again()}"
+                )
+        for parameter, recipe in member.parameters.items():
+            fault = "" if recipe["name"] == BENCHMARK_RECIPE else recipe_fault(recipe)
+            if fault:
+                raise UserError(f"{where}, parameter {parameter}: {fault}; {self._select_again()}")
+        require_sane(member, where)
         required = set(member.required)
         if any(is_nonfinite(recipe) for recipe in member.values.values()):
             required.add(Need.NONFINITE)
@@ -233,6 +288,13 @@ class Target(ABC):
                 f"{where} needs a target that carries {', '.join(lacking)}, and {self.name} does "
                 f"not; {self._select_again()}"
             )
+        if self.comparator is None or self.tolerance is None:
+            if member.comparator in {str(statistic) for statistic in TRUTH_STATISTICS}:
+                raise UserError(
+                    f"{where} is judged by {member.comparator}, which needs a reference in fp64, "
+                    f"and the harness of {self.name} has none; {self._select_again()}"
+                )
+            return
         if member.comparator != self.comparator or member.tolerance != self.tolerance:
             raise UserError(
                 f"{where} was chosen for {member.comparator} at {member.tolerance:g}, and "

@@ -12,6 +12,7 @@ import errno
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from suiteopt.errors import UserError
@@ -85,6 +86,11 @@ def apply_changes(checkout: Checkout, changes: Iterable[Change]) -> None:
 def temporary_files(directory: Path) -> list[Path]:
     """Return what a killed process left under temporary names in a directory and below it."""
     return sorted(directory.rglob(f".*{TEMPORARY_SUFFIX}"))
+
+
+def temporaries_of(place: Path) -> list[Path]:
+    """Return what a killed process left of one file under temporary names."""
+    return sorted(place.parent.glob(f".{escape(place.name)}.*{TEMPORARY_SUFFIX}"))
 
 
 def _make_parents(directory: Path, made: list[Path]) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
 from suiteopt.export.finding import Finding, Verdict
-from suiteopt.export.loading import FileRecord, load_files
+from suiteopt.export.loading import FileRecord, Progress, load_files
 from suiteopt.export.manifest import Manifest, State
 from suiteopt.export.present import read_export, resolve_export
+from suiteopt.export.private import check_private_seeds
 from suiteopt.export.replay import check_replay
 from suiteopt.export.target import LoadJob, Target
 from suiteopt.matrix.store import Matrix
@@ -83,6 +84,7 @@ def verify(
     replay: Matrix | None = None,
     max_bytes: int | None = None,
     timeout: float = FILE_SECONDS,
+    progress: Progress | None = None,
 ) -> VerifyReport:
     """Verify an exported checkout.
 
@@ -103,6 +105,8 @@ def verify(
         None allows half of this machine's memory.
     timeout : float
         Seconds for one exported file.
+    progress : callable, optional
+        Is told of every file as its turn comes: problem, how many were begun, of how many.
 
     Raises
     ------
@@ -118,11 +122,11 @@ def verify(
     findings = list(_check_files(checkout, kind, manifest))
     jobs = kind.jobs(manifest.suite, checkout.root)
     first, second = (
-        load_files(kind, checkout.root, jobs, turn, max_bytes, timeout) for turn in (0, 1)
+        load_files(kind, checkout.root, jobs, turn, max_bytes, timeout, progress) for turn in (0, 1)
     )
     for job in jobs:
         findings.extend(_check_job(job, first[job.problem], second[job.problem]))
-    findings.extend(_check_kills(manifest.suite, matrix, replay))
+    findings.extend(_check_kills(manifest, matrix, replay))
     by_verdict = {
         verdict: tuple(finding for finding in findings if finding.verdict is verdict)
         for verdict in Verdict
@@ -177,6 +181,11 @@ def _check_files(checkout: Checkout, target: Target, manifest: Manifest) -> Iter
 
 def _check_job(job: LoadJob, first: FileRecord, second: FileRecord) -> Iterator[Finding]:
     where = job.hidden_file
+    if first.absent:
+        yield Finding.unproved(
+            "load", job.problem, where, f"the harness's own package is needed: {first.absent}"
+        )
+        return
     if first.error or first.count is None:
         yield Finding.failed("load", job.problem, where, first.error or "it did not load")
     elif first.kept < 0:
@@ -231,7 +240,8 @@ def _check_configuration(
     if one is None:
         yield Finding.failed("delivery", job.problem, name, "the loader did not get it")
         return
-    yield _check_repeat(job, name, one, other, second)
+    if one["hashes"] is not None:  # the harness draws it anew each time
+        yield _check_repeat(job, name, one, other, second)
     yield _judge("layout", job, name, one["layout"], "get_inputs() gives another layout: ")
     yield _judge("reference", job, name, one["reference"], "")
 
@@ -251,15 +261,23 @@ def _check_repeat(
     return Finding.reproduced("repeat", job.problem, name)
 
 
-def _judge(check: str, job: LoadJob, name: str, wrong: str, prefix: str) -> Finding:
+def _judge(check: str, job: LoadJob, name: str, wrong: str | None, prefix: str) -> Finding:
+    if wrong is None:
+        return Finding.unproved(
+            check, job.problem, name, "the target's files hold no problems: its harness has them"
+        )
     if wrong:
         return Finding.failed(check, job.problem, name, prefix + wrong)
     return Finding.reproduced(check, job.problem, name)
 
 
-def _check_kills(suite: Suite, matrix: Matrix | None, replay: Matrix | None) -> Iterator[Finding]:
+def _check_kills(
+    manifest: Manifest, matrix: Matrix | None, replay: Matrix | None
+) -> Iterator[Finding]:
+    suite = manifest.suite
     if matrix is not None and replay is not None:
-        yield from check_replay(suite, matrix, replay)
+        check = check_replay if manifest.seeds is None else check_private_seeds
+        yield from check(suite, matrix, replay)
         return
     reason = (
         "kernels must run for this: run 'gpu-eval replay' and give its matrix (--replay)"

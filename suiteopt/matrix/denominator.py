@@ -12,6 +12,8 @@ from suiteopt.matrix.schema import ImplementationClass, Kind, Role, WitnessScope
 from suiteopt.matrix.store import Matrix
 
 CUDA_DEVICE = "cuda"
+IMPORTED_DEVICE = "imported"
+"""Of a matrix that `suiteopt import` made from another tool's: it has no witness pool."""
 
 
 class Denominator(StrEnum):
@@ -36,8 +38,11 @@ def headline_scopes(meta: MatrixMeta) -> frozenset[WitnessScope]:
     """Return the witness scopes that count on the matrix's device.
 
     On a GPU the contract's alone; on a CPU, whose shapes are shortened, the profile's too, and
-    the matrix's label says so.
+    the matrix's label says so. Another tool's matrix has no witnesses; there every valid mutant
+    counts, as that tool counts, and the label says so too.
     """
+    if meta.device.get("name") == IMPORTED_DEVICE:
+        return frozenset(WitnessScope)
     if meta.device.get("name") == CUDA_DEVICE:
         return frozenset({WitnessScope.CONTRACT})
     return frozenset({WitnessScope.CONTRACT, WitnessScope.PROFILE})

@@ -4,17 +4,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.judge import SLACK_LIMIT, dense_of, judge, tolerances_in_force
+from suiteopt.matrix.layout import Layout, layout_of
 from suiteopt.matrix.oracle import Oracle
-from suiteopt.matrix.schema import ImplementationClass, Kind, Role
+from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.tables import cells_file
-from suiteopt.matrix.verdict import cell_block, needed_columns
+from suiteopt.matrix.verdict import CellBlock, cell_block, needed_columns
 
 __all__ = [
     "SLACK_LIMIT",
@@ -22,6 +22,7 @@ __all__ = [
     "calibrated_tolerances",
     "calibrating_controls",
     "kill_table",
+    "load_block",
     "matrix_kills",
 ]
 
@@ -51,8 +52,8 @@ class KillTable:
         In force; infinite where no calibrating control ran or one of them failed outright, so
         that no statistic says anything there.
     choosable : ndarray of bool, inputs
-        Valid candidates on which no calibrating control is rejected, and at least one was run
-        if the problem has any.
+        Valid candidates on which no calibrating control and no substrate is rejected, and at least
+        one control was run if the problem has any.
     controls : tuple of str
         Rows of ``control_rejections``.
     calibrating : ndarray of bool, controls
@@ -88,6 +89,27 @@ class KillTable:
         return np.asarray(unknown.any(axis=1), dtype=np.bool_)
 
 
+def load_block(matrix: Matrix, problem: str, oracle: Oracle) -> CellBlock:
+    """Return what an oracle needs of a problem's cells.
+
+    One block answers every oracle of the same comparator, non-finite policy and fatal statuses,
+    so that many tolerances or sets of controls cost one reading.
+
+    Raises
+    ------
+    UserError
+        If the comparator is not stored, or a file is missing or damaged.
+    """
+    layout = layout_of(matrix, problem)
+    return cell_block(
+        matrix.cells_table(problem, needed_columns(oracle)),
+        oracle,
+        layout.rows,
+        layout.columns,
+        str(matrix.path / cells_file(problem)),
+    )
+
+
 def kill_table(
     matrix: Matrix,
     problem: str,
@@ -95,6 +117,7 @@ def kill_table(
     *,
     controls: Collection[str] | None = None,
     include_locked: bool = False,
+    block: CellBlock | None = None,
 ) -> KillTable:
     """Apply an oracle to the stored cells of a problem.
 
@@ -113,6 +136,9 @@ def kill_table(
         `calibrating_controls`.
     include_locked : bool
         Whether mutants of the rules that are set aside have rows.
+    block : CellBlock, optional
+        `load_block` of the problem for an oracle that differs in its tolerance alone, when it
+        is at hand.
 
     Returns
     -------
@@ -124,21 +150,13 @@ def kill_table(
         If the stored statistics cannot answer the query: a comparator or ratio that is not
         stored, or a tolerance above 0.1 where own draws were ``decided``.
     """
-    implementations = matrix.implementations_of(problem)
+    layout = layout_of(matrix, problem)
     inputs = matrix.inputs_of(problem)
-    names = tuple(str(name) for name in inputs["input"])
-    ids = implementations["implementation"].astype(str).to_numpy(dtype=object)
-    block = cell_block(
-        matrix.cells_table(problem, needed_columns(oracle)),
-        oracle,
-        {name: row for row, name in enumerate(ids)},
-        {name: column for column, name in enumerate(names)},
-        str(matrix.path / cells_file(problem)),
-    )
-    kinds = implementations["kind"].to_numpy(dtype=object)
-    control_rows = np.flatnonzero(kinds == str(Kind.CONTROL))
-    about = matrix.problem(problem)
-    by_default = _calibrates(implementations, bool(about["rounds"]), oracle)
+    ids, names = layout.ids, layout.names
+    if block is None:
+        block = load_block(matrix, problem, oracle)
+    control_rows = np.flatnonzero(layout.kinds == str(Kind.CONTROL))
+    by_default = _calibrates(layout, oracle)
     chosen = set(ids[by_default] if controls is None else controls)
     control_ids = tuple(str(name) for name in ids[control_rows])
     if not chosen <= set(control_ids):
@@ -146,28 +164,29 @@ def kill_table(
     calibrating = np.array([name in chosen for name in control_ids], dtype=np.bool_)
     shape = (len(ids), len(names))
     tolerances = tolerances_in_force(
-        oracle, inputs, str(about["dtype"]), block, control_rows[calibrating], shape
+        oracle, inputs, layout.dtype, block, control_rows[calibrating], shape
     )
-    valid = inputs["valid"].to_numpy(dtype=np.bool_)
-    verdict = judge(block, oracle, tolerances, valid, names)
-    is_row = _is_row(implementations, include_locked)
-    rejected = dense_of(verdict.rejected, block, shape)[control_rows]
+    verdict = judge(block, oracle, tolerances, layout.valid, names)
+    is_row = layout.locked if include_locked else layout.always
+    rejections = dense_of(verdict.rejected, block, shape)
+    rejected = rejections[control_rows]
     control_ran = dense_of(verdict.known, block, shape)[control_rows]
     accepts = ~rejected[calibrating].any(axis=0)
+    # A correct kernel that the faults were injected into: its mutants would die of its own error.
+    accepts &= ~rejections[layout.kinds == str(Kind.SUBSTRATE)].any(axis=0)
     if calibrating.any():
         accepts &= control_ran[calibrating].any(axis=0)
-    candidate = (inputs["role"] == str(Role.CANDIDATE)).to_numpy(dtype=np.bool_)
     return KillTable(
         problem=problem,
         oracle=oracle,
         implementations=tuple(str(name) for name in ids[is_row]),
-        kinds=tuple(Kind(kind) for kind in kinds[is_row]),
+        kinds=tuple(Kind(kind) for kind in layout.kinds[is_row]),
         inputs=names,
         kills=csr_array(dense_of(verdict.kills, block, shape)[is_row]),
         ran=csr_array(dense_of(verdict.known, block, shape)[is_row]),
         slack=csr_array(dense_of(verdict.slack, block, shape)[is_row]),
         tolerances=tolerances,
-        choosable=valid & candidate & accepts & np.isfinite(tolerances),
+        choosable=layout.valid & layout.candidate & accepts & np.isfinite(tolerances),
         controls=control_ids,
         calibrating=calibrating,
         control_rejections=rejected,
@@ -189,9 +208,8 @@ def calibrating_controls(matrix: Matrix, problem: str, oracle: Oracle) -> tuple[
     Not the blind ones; and where the operation rounds and the oracle compares with the own
     reference, not those that equal it to the bit, since they would say that 0 is safe.
     """
-    rows = matrix.implementations_of(problem)
-    counts = _calibrates(rows, bool(matrix.problem(problem)["rounds"]), oracle)
-    return tuple(str(name) for name in rows["implementation"].to_numpy()[counts])
+    layout = layout_of(matrix, problem)
+    return tuple(str(name) for name in layout.ids[_calibrates(layout, oracle)])
 
 
 def calibrated_tolerances(
@@ -210,21 +228,8 @@ def calibrated_tolerances(
     return kill_table(matrix, problem, oracle, controls=controls).tolerances
 
 
-def _calibrates(implementations: pd.DataFrame, rounds: bool, oracle: Oracle) -> NDArray[np.bool_]:
-    kind, blind, identical = (
-        implementations[name].to_numpy() for name in ("kind", "blind", "identical")
-    )
-    counts = (kind == str(Kind.CONTROL)) & ~blind.astype(np.bool_)
-    if rounds and not oracle.judges_truth:
-        counts &= ~identical.astype(np.bool_)
+def _calibrates(layout: Layout, oracle: Oracle) -> NDArray[np.bool_]:
+    counts = (layout.kinds == str(Kind.CONTROL)) & ~layout.blind
+    if layout.rounds and not oracle.judges_truth:
+        counts &= ~layout.identical
     return np.asarray(counts, dtype=np.bool_)
-
-
-def _is_row(implementations: pd.DataFrame, include_locked: bool) -> NDArray[np.bool_]:
-    kind = implementations["kind"].to_numpy(dtype=object)
-    valid = implementations["class"].to_numpy(dtype=object) == str(ImplementationClass.VALID)
-    is_mutant = (kind == str(Kind.MUTANT)) & valid
-    if not include_locked:
-        is_mutant &= ~implementations["locked"].to_numpy(dtype=np.bool_)
-    others = np.isin(kind.astype(str), [str(Kind.NULL), str(Kind.CONTROL), str(Kind.WILD)])
-    return np.asarray(is_mutant | others, dtype=np.bool_)

@@ -1,9 +1,9 @@
 """Open a matrix and read it, one problem at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,8 @@ from suiteopt.matrix.tables import (
 
 __all__ = ["Matrix", "resolve_matrix"]
 
+T = TypeVar("T")
+
 _TRY = "copy the matrix again or run `gpu-eval resume`"
 
 
@@ -50,6 +52,8 @@ class Matrix:
         self.path = path
         self.meta = meta
         self._verified: set[str] = set()
+        self._made: dict[str, Any] = {}
+        self._parts: dict[tuple[str, str], pd.DataFrame] = {}
 
     @classmethod
     def open(cls, path: str | Path) -> "Matrix":
@@ -107,11 +111,11 @@ class Matrix:
 
     def implementations_of(self, problem: str) -> pd.DataFrame:
         """Return a problem's implementations, in the order of their table."""
-        return self.implementations.iloc[self._rows_of("implementations", self._known(problem))]
+        return self._part("implementations", problem)
 
     def inputs_of(self, problem: str) -> pd.DataFrame:
         """Return a problem's inputs of all roles, in the order of their table."""
-        return self.inputs.iloc[self._rows_of("inputs", self._known(problem))]
+        return self._part("inputs", problem)
 
     def cells(self, problem: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the cells of a problem.
@@ -193,6 +197,24 @@ class Matrix:
         if table not in self._rows:
             self._rows[table] = _positions(getattr(self, table))
         return self._rows[table].get(problem, np.empty(0, dtype=np.intp))
+
+    def remember(self, key: str, make: Callable[[], T]) -> T:
+        """Return what was made under a key, making it the first time.
+
+        For whatever is derived from the tables alone, which do not change while a matrix is open.
+        """
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
+    def _part(self, table: str, problem: str) -> pd.DataFrame:
+        """A problem's rows, cut out once; the copy shares them until somebody writes to it."""
+        key = (table, problem)
+        if key not in self._parts:
+            rows = self._rows_of(table, self._known(problem))
+            self._parts[key] = getattr(self, table).iloc[rows]
+        return self._parts[key].copy(deep=False)
 
     def _frame(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
         table = self._table(name, None, ())

@@ -1,17 +1,24 @@
 """What each benchmark's own check does, as data: one TOML file a protocol."""
 
-from suiteopt.protocols.detect import protocol_detects, protocol_inputs, protocol_table
+from suiteopt.protocols.detect import (
+    absent_inputs,
+    protocol_detects,
+    protocol_inputs,
+    protocol_table,
+)
 from suiteopt.protocols.loader import (
     known_protocols,
     load_oracle,
     load_protocol,
     protocol_oracles,
 )
-from suiteopt.protocols.protocol import InputRule, Protocol
+from suiteopt.protocols.protocol import InputRule, Protocol, judges_alike
 
 __all__ = [
     "InputRule",
     "Protocol",
+    "absent_inputs",
+    "judges_alike",
     "known_protocols",
     "load_oracle",
     "load_protocol",

@@ -9,7 +9,7 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.schema import Kind, Role
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols.protocol import Protocol
+from suiteopt.protocols.protocol import InputRule, Protocol
 
 
 def protocol_inputs(matrix: Matrix, problem: str, protocol: Protocol) -> tuple[str, ...]:
@@ -22,23 +22,53 @@ def protocol_inputs(matrix: Matrix, problem: str, protocol: Protocol) -> tuple[s
     UserError
         If the matrix has fewer than the protocol runs.
     """
-    inputs = matrix.inputs_of(problem)
+    pool = _pool(matrix, problem)
     chosen: list[str] = []
     for rule in protocol.inputs:
-        fits = (
-            inputs["value_recipe"].map(lambda name, glob=rule.values: fnmatchcase(name, glob))
-            & (inputs["parameter_recipe"] == rule.parameters)
-            & (inputs["shape_recipe"] == rule.shape)
-            & (inputs["role"] != str(Role.WITNESS))
-        )
-        found = [str(name) for name in inputs.loc[fits, "input"]]
-        if len(found) < rule.count:
+        found = _matching(pool, rule)
+        wanted = len(found) if rule.count is None else rule.count
+        if len(found) < wanted:
             raise UserError(
                 f"the protocol {protocol.name} cannot be judged on {problem}: it runs {rule}, "
                 f"of which the matrix has {len(found)}; use a matrix whose pool has them"
             )
-        chosen += found[: rule.count]
+        chosen += found[:wanted]
+    if not chosen:
+        raise UserError(
+            f"the protocol {protocol.name} cannot be judged on {problem}: the matrix has none of "
+            "its inputs; use a matrix whose pool has them"
+        )
     return tuple(dict.fromkeys(chosen))
+
+
+def absent_inputs(matrix: Matrix, problem: str, protocol: Protocol) -> tuple[str, ...]:
+    """Return the value recipes that a protocol would run and a problem's pool does not have.
+
+    Only rules that ask for all there are can be without an input; see `protocol_inputs`.
+    """
+    rules = [rule for rule in protocol.inputs if rule.count is None]
+    pool = _pool(matrix, problem) if rules else []
+    return tuple(rule.values for rule in rules if not _matching(pool, rule))
+
+
+_POOL = ["input", "value_recipe", "parameter_recipe", "shape_recipe"]
+
+
+def _pool(matrix: Matrix, problem: str) -> list[tuple[str, ...]]:
+    """Return what tells the inputs of a problem apart; the witness pool's are left out."""
+    inputs = matrix.inputs_of(problem)
+    rows = inputs.loc[(inputs["role"] != str(Role.WITNESS)).to_numpy(), _POOL]
+    return [tuple(map(str, row)) for row in rows.to_numpy(dtype=object)]
+
+
+def _matching(pool: list[tuple[str, ...]], rule: InputRule) -> list[str]:
+    return [
+        name
+        for name, values, parameters, shape in pool
+        if parameters == rule.parameters
+        and shape == rule.shape
+        and fnmatchcase(values, rule.values)
+    ]
 
 
 def protocol_table(matrix: Matrix, problem: str, protocol: Protocol) -> KillTable:

@@ -1,18 +1,26 @@
 """A protocol: an oracle with its inputs, as a benchmark's own check runs them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from suiteopt.errors import UserError
-from suiteopt.matrix.oracle import Nonfinite, Oracle
-from suiteopt.matrix.schema import OWN_STATISTICS, Statistic
+from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Nonfinite, Oracle
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, OWN_STATISTICS, Statistic, Status
 from suiteopt.matrix.tables import ratio_comparator
 
-_KEYS = frozenset(
-    {"name", "title", "source", "comparator", "nonfinite", "rtol_over_atol", "tolerance", "inputs"}
-)
+_KEYS = frozenset({"name", "title", "source", "comparator", "nonfinite", "rtol_over_atol"}) | {
+    "tolerance",
+    "sees",
+    "trials",
+    "inputs",
+}
 _INPUT_KEYS = frozenset({"values", "parameters", "shape", "count"})
+_VISIBLE = (Status.UNWRITTEN, Status.OUT_OF_BOUNDS)
+OWN_DRAWS = "own-[0-9]"
+"""Value recipes of the benchmark's own draws, as a pattern."""
+EVERY = "all"
 
 
 @dataclass(frozen=True)
@@ -26,17 +34,20 @@ class InputRule:
         stand for any text, one letter, one digit.
     parameters, shape : str
         Short names of parameter and shape recipe.
-    count : int
-        How many; the first ones, in the order of the matrix.
+    count : int or None
+        How many; the first ones, in the order of the matrix. None: all that the matrix has,
+        which may be none.
     """
 
     values: str
     parameters: str
     shape: str
-    count: int
+    count: int | None
 
     def __str__(self) -> str:
-        return f"{self.count} x {self.values} with {self.parameters} parameters"
+        how_many = EVERY if self.count is None else str(self.count)
+        shape = "" if self.shape == "contract" else f" at shape {self.shape}"
+        return f"{how_many} x {self.values} with {self.parameters} parameters{shape}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,25 @@ class Protocol:
     inputs: tuple[InputRule, ...]
 
 
+def judges_alike(first: Protocol, second: Protocol, dtypes: Iterable[str]) -> bool:
+    """Tell whether two protocols' oracles give the same verdicts on some dtypes.
+
+    Raises
+    ------
+    UserError
+        If one of them has no tolerance for a dtype.
+    """
+    one, other = (
+        replace(p.oracle, name="", tolerance=0.0, by_dtype={}, safety=None) for p in (first, second)
+    )
+    if one != other or first.oracle.safety != second.oracle.safety:
+        return False
+    return first.oracle.calibrated or all(
+        first.oracle.fixed_tolerance(dtype) == second.oracle.fixed_tolerance(dtype)
+        for dtype in dtypes
+    )
+
+
 def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
     """Return the protocol that a parsed TOML file describes.
 
@@ -65,9 +95,12 @@ def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
     ----------
     data : mapping
         Keys ``name``, ``title``, ``source``, ``comparator`` (a `Statistic` against the own
-        reference), ``nonfinite``, ``rtol_over_atol`` (1 unless given), ``tolerance`` (a number,
-        or a table of dtype to number: the atol) and ``inputs`` (an array of tables with
-        ``values``, ``parameters``, ``shape`` and ``count``).
+        reference), ``nonfinite``, ``rtol_over_atol`` (1 unless given), ``tolerance`` (the atol:
+        a number, a table of dtype to number, or ``"calibrated"``, ``"calibrated:<safety>"``),
+        ``sees`` (statuses that the harness detects by itself), ``trials`` (how many of the
+        benchmark's own draws) and ``inputs`` (an array of tables with ``values``,
+        ``parameters``, ``shape`` and ``count``, a number or ``"all"``). One of the last two is
+        needed.
     where : str
         What to call the file in an error.
 
@@ -83,7 +116,8 @@ def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
     unknown = sorted(set(data) - _KEYS)
     if unknown:
         raise refuse(f"it has the unknown key {unknown[0]!r}")
-    missing = sorted({"name", "comparator", "tolerance", "inputs"} - set(data))
+    needed = {"name", "comparator", "tolerance", *([] if "trials" in data else ["inputs"])}
+    missing = sorted(needed - set(data))
     if missing:
         raise refuse(f"it lacks the key {missing[0]!r}")
     name = data["name"]
@@ -104,40 +138,75 @@ def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
         comparator = ratio_comparator(Statistic(comparator), float(ratio))
     tolerance = data["tolerance"]
     by_dtype = tolerance if isinstance(tolerance, Mapping) else {}
+    safety = _safety(tolerance)
     numbers = list(by_dtype.values()) if isinstance(tolerance, Mapping) else [tolerance]
-    if not numbers or not all(_is_number(number) for number in numbers):
-        raise refuse("its tolerance is neither a number of zero or more nor a table of such")
+    if safety is None and not (numbers and all(_is_number(number) for number in numbers)):
+        raise refuse(
+            "its tolerance is neither a number of zero or more nor a table of such, "
+            'nor "calibrated" with a safety of 1 or more'
+        )
+    sees = data.get("sees", [])
+    if not isinstance(sees, list) or any(_word(s, list(_VISIBLE)) is None for s in sees):
+        raise refuse(f"what it sees is no list of {' and '.join(_VISIBLE)}")
     oracle = Oracle(
         name=name,
         comparator=comparator,
-        tolerance=None if by_dtype else float(tolerance),
+        tolerance=None if by_dtype or safety is not None else float(tolerance),
         by_dtype={str(dtype): float(number) for dtype, number in by_dtype.items()},
+        safety=safety,
         nonfinite=Nonfinite(nonfinite),
+        fatal=EXCEPTION_STATUSES | {Status(status) for status in sees},
     )
-    rules = data["inputs"]
-    if not isinstance(rules, list) or not rules:
+    rules = data.get("inputs", [])
+    if not isinstance(rules, list) or not (rules or "trials" in data):
         raise refuse("its inputs are no array of tables")
-    for rule in rules:
-        if not isinstance(rule, Mapping) or set(rule) - _INPUT_KEYS or "values" not in rule:
-            raise refuse(f"an input has keys other than {', '.join(sorted(_INPUT_KEYS))}")
-        count = rule.get("count", 1)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise refuse("the count of an input is no whole number of one or more")
+    inputs = [_input_rule(rule, refuse) for rule in rules]
+    if "trials" in data:
+        if not _is_count(data["trials"]):
+            raise refuse("its trials are no whole number of one or more")
+        inputs = [InputRule(OWN_DRAWS, "benchmark", "contract", data["trials"]), *inputs]
     return Protocol(
         name=name,
         title=str(data.get("title", name)),
         source=str(data.get("source", where)),
         oracle=oracle,
-        inputs=tuple(
-            InputRule(
-                values=str(rule["values"]),
-                parameters=str(rule.get("parameters", "benchmark")),
-                shape=str(rule.get("shape", "contract")),
-                count=rule.get("count", 1),
-            )
-            for rule in rules
-        ),
+        inputs=tuple(inputs),
     )
+
+
+def _input_rule(rule: Any, refuse: Callable[[str], UserError]) -> InputRule:
+    if not isinstance(rule, Mapping) or set(rule) - _INPUT_KEYS or "values" not in rule:
+        raise refuse(f"an input has keys other than {', '.join(sorted(_INPUT_KEYS))}")
+    names = [rule.get(key, "") for key in ("values", "parameters", "shape")]
+    if not all(isinstance(name, str) for name in names):
+        raise refuse("the values, parameters and shape of an input are names of recipes")
+    count = rule.get("count", 1)
+    if count != EVERY and not _is_count(count):
+        raise refuse('the count of an input is no whole number of one or more, nor "all"')
+    return InputRule(
+        values=rule["values"],
+        parameters=rule.get("parameters", "benchmark"),
+        shape=rule.get("shape", "contract"),
+        count=None if count == EVERY else count,
+    )
+
+
+def _safety(tolerance: Any) -> float | None:
+    """Return the safety of a tolerance calibrated on the matrix's controls, if it is one."""
+    if not isinstance(tolerance, str):
+        return None
+    head, colon, tail = tolerance.partition(":")
+    if head != "calibrated":
+        return None
+    try:
+        safety = float(tail) if colon else CALIBRATED_SAFETY
+    except ValueError:
+        return None
+    return safety if 1 <= safety < math.inf else None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _word(value: Any, known: list[str]) -> str | None:

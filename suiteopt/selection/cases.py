@@ -1,7 +1,7 @@
 """From a matrix to one problem's instance, with what is reported about it."""
 
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -9,58 +9,41 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.behaviour import behaviours
-from suiteopt.matrix.denominator import denominator_mask, shows_in_output
-from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
+from suiteopt.matrix.kill import KillTable, load_block
+from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.schema import Kind, Need
 from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.verdict import CellBlock
 from suiteopt.protocols import known_protocols, protocol_inputs
-from suiteopt.selection.constraints import Constraints
+from suiteopt.selection.case import About, Case, rows_of
+from suiteopt.selection.comparators import (
+    ANY,
+    first_comparator,
+    groups_of,
+    input_rows,
+    judged_table,
+)
 from suiteopt.selection.instance import Instance, make_instance
 from suiteopt.selection.question import Question
-from suiteopt.selection.sites import Site, sites_of
+from suiteopt.selection.sites import sites_of
+
+__all__ = [
+    "About",
+    "Case",
+    "case_instance",
+    "cases",
+    "counted",
+    "make_case",
+    "null_rows",
+    "rejected_cells",
+]
+
+OWN_RECIPES = frozenset({"own", "scaled"})
+"""Value recipes that the benchmark's own generator makes."""
 
 OWN_PROTOCOL = "kernelbench"
 """Whose inputs are the benchmark's own draws: the first five."""
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """One problem as selection and validation see it; rows are the mutants that count.
-
-    Attributes
-    ----------
-    problem : str
-    table : KillTable
-    instance : Instance
-        Columns are the choosable inputs that the target can carry. Where the harness runs its own
-        draws first, these are credited and no columns.
-    families : tuple of str
-    rules : tuple of tuple of str
-    sites : tuple of tuple of Site
-    behaviours : ndarray of int64, shape (m,)
-        Equal numbers behave equally on every input of every pool.
-    shows : ndarray of bool, shape (m,)
-        Witnessed by an exception or a wrong output, which a check of outputs could see.
-    own : ndarray of bool, shape (m,), or None
-        Killed by one of the benchmark's first five own draws, at the oracle in force; None where
-        the matrix does not have them.
-    first_own : ndarray of bool, shape (m,), or None
-        Killed by the first of them.
-    unknown_cells : int
-        Cells of these mutants and columns that were not run, and count as no kill.
-    """
-
-    problem: str
-    table: KillTable
-    instance: Instance
-    families: tuple[str, ...]
-    rules: tuple[tuple[str, ...], ...]
-    sites: tuple[tuple[Site, ...], ...]
-    behaviours: NDArray[np.int64]
-    shows: NDArray[np.bool_]
-    own: NDArray[np.bool_] | None
-    first_own: NDArray[np.bool_] | None
-    unknown_cells: int
 
 
 def cases(
@@ -101,11 +84,11 @@ def case_instance(
     UserError
         If the harness runs own draws first and the matrix does not have them.
     """
-    rows = _rows(table, mutants)
+    rows = rows_of(table, mutants)
     kills, slack = table.kills[rows].toarray(), table.slack[rows].toarray()
     own_first = question.capabilities is not None and question.capabilities.own_first
     credited = list(_require_own(matrix, table)) if own_first else []
-    inputs = matrix.inputs_of(table.problem)
+    inputs = input_rows(matrix, table.problem, table.inputs)
     columns = _columns(table, inputs, question, credited)
     return make_instance(
         table.problem,
@@ -116,10 +99,17 @@ def case_instance(
         costs=inputs["bytes"].to_numpy(dtype=np.int64)[columns],
         given=kills[:, credited].sum(axis=1),
         given_slack_decades=slack[:, credited].max(axis=1, initial=0.0),
+        groups=groups_of([table.inputs[column] for column in columns]),
     )
 
 
-def make_case(matrix: Matrix, problem: str, question: Question) -> Case:
+def make_case(
+    matrix: Matrix,
+    problem: str,
+    question: Question,
+    block: CellBlock | None = None,
+    like: Case | None = None,
+) -> Case:
     """Build the case of one problem.
 
     Parameters
@@ -127,6 +117,11 @@ def make_case(matrix: Matrix, problem: str, question: Question) -> Case:
     matrix : Matrix
     problem : str
     question : Question
+    block : CellBlock, optional
+        The problem's cells for an oracle that differs in its tolerance alone.
+    like : Case, optional
+        A case of the same problem and mutants under another oracle: what does not depend on the
+        oracle is taken from it.
 
     Raises
     ------
@@ -134,51 +129,55 @@ def make_case(matrix: Matrix, problem: str, question: Question) -> Case:
         If the stored statistics cannot answer, or the harness runs own draws first and the matrix
         does not have them.
     """
-    table = kill_table(matrix, problem, question.oracle, include_locked=question.locked)
-    mask = denominator_mask(matrix, table, question.denominator)
+    if block is None and question.oracle.comparator != ANY:
+        block = load_block(matrix, problem, question.oracle)
+    table = judged_table(
+        matrix, problem, question.oracle, include_locked=question.locked, block=block
+    )
+    mask = counted(matrix, table, question.denominator)
     mutants = tuple(table.implementations[row] for row in np.flatnonzero(mask))
     instance = case_instance(matrix, table, mutants, question)
     own = _own_columns(matrix, table)
-    rows = _rows(table, mutants)
+    rows = rows_of(table, mutants)
     kills = table.kills[rows].toarray()
     columns = [table.inputs.index(name) for name in instance.inputs]
-    details = matrix.implementations_of(problem).set_index("implementation").loc[list(mutants)]
+    about = _about(matrix, problem, mutants) if like is None else like.about
     return Case(
         problem=problem,
         table=table,
         instance=instance,
-        families=tuple(str(family) for family in details["family"]),
-        rules=tuple(tuple(str(rule) for rule in rules) for rules in details["rules"]),
-        sites=sites_of(matrix, problem, details),
-        behaviours=behaviours(matrix, problem, mutants),
-        shows=shows_in_output(details),
+        about=about,
         own=None if own is None else np.asarray(kills[:, list(own)].any(axis=1)),
         first_own=None if own is None else np.asarray(kills[:, own[0]]),
         unknown_cells=int((~table.ran[rows].toarray()[:, columns]).sum()),
+        own_inputs=None if own is None else tuple(table.inputs[column] for column in own),
+        given=_given(matrix, table, question),
+        flaky_cells=0 if block is None else _flaky(matrix, table, block, mutants, columns),
+        block=block,
     )
 
 
-def split_constraints(
-    found: Sequence[Case], include: Sequence[str], exclude: Sequence[str]
-) -> dict[str, Constraints]:
-    """Sort required and barred inputs by problem.
+def counted(matrix: Matrix, table: KillTable, which: Denominator) -> NDArray[np.bool_]:
+    """Tell which rows of a kill table count, whatever its columns are."""
+    first = first_comparator(table, len(matrix.inputs_of(table.problem)))
+    if which == Denominator.WITNESSED_OR_KILLED:
+        return denominator_mask(matrix, first, which)
+    rows = len(table.implementations)  # locked mutants are rows or they are not
+    key = f"counted {table.problem} {which} {rows}"
+    return matrix.remember(key, lambda: denominator_mask(matrix, first, which))
 
-    Raises
-    ------
-    UserError
-        If no problem has an input of that name.
-    """
-    home = {name: case.problem for case in found for name in case.table.inputs}
-    for name in (*include, *exclude):
-        if name not in home:
-            raise UserError(f"the matrix has no input '{name}'; `suiteopt show` lists them")
-    return {
-        case.problem: Constraints(
-            frozenset(name for name in include if home[name] == case.problem),
-            frozenset(name for name in exclude if home[name] == case.problem),
-        )
-        for case in found
-    }
+
+def _about(matrix: Matrix, problem: str, mutants: tuple[str, ...]) -> About:
+    details = matrix.implementations_of(problem).set_index("implementation").loc[list(mutants)]
+    return About(
+        families=tuple(str(family) for family in details["family"]),
+        rules=tuple(tuple(str(rule) for rule in rules) for rules in details["rules"]),
+        sites=sites_of(matrix, problem, details),
+        substrates=tuple(str(substrate) for substrate in details["substrate"]),
+        files=tuple(tuple(str(site["file"]) for site in sites) for sites in details["sites"]),
+        behaviours=behaviours(matrix, problem, mutants),
+        shows=shows_in_output(details),
+    )
 
 
 def _columns(
@@ -186,31 +185,65 @@ def _columns(
 ) -> list[int]:
     """Positions of the inputs that may be chosen."""
     capabilities = question.capabilities
+    if capabilities is None:
+        allowed = table.choosable.copy()
+        allowed[list(barred)] = False
+        return [int(column) for column in np.flatnonzero(allowed)]
     chosen = []
-    for column, needs in enumerate(inputs["needs"]):
-        carried = capabilities is None or capabilities.carries(
-            frozenset(Need(str(need)) for need in needs)
+    for column, (needs, values) in enumerate(zip(inputs["needs"], inputs["values"], strict=True)):
+        carried = capabilities is None or (
+            capabilities.carries(frozenset(Need(str(need)) for need in needs))
+            and (capabilities.draws or not _draws(values))
         )
         if table.choosable[column] and carried and column not in barred:
             chosen.append(column)
     return chosen
 
 
-def _rows(table: KillTable, mutants: Sequence[str]) -> NDArray[np.intp]:
-    positions = {name: row for row, name in enumerate(table.implementations)}
-    return np.array([positions[name] for name in mutants], dtype=np.intp)
+def _draws(values: str) -> bool:
+    """Whether any tensor is the benchmark's own draw, or a multiple of one."""
+    return any(recipe["name"] in OWN_RECIPES for recipe in json.loads(values).values())
 
 
 def _own_columns(matrix: Matrix, table: KillTable) -> tuple[int, ...] | None:
-    try:
-        return _require_own(matrix, table)
-    except UserError:
-        return None
+    def find() -> tuple[int, ...] | None:
+        try:
+            return _require_own(matrix, table)
+        except UserError:
+            return None
+
+    return matrix.remember(f"own draws {table.problem}", find)
 
 
 def _require_own(matrix: Matrix, table: KillTable) -> tuple[int, ...]:
     names = protocol_inputs(matrix, table.problem, known_protocols()[OWN_PROTOCOL])
     return tuple(table.inputs.index(name) for name in names)
+
+
+def _given(matrix: Matrix, table: KillTable, question: Question) -> tuple[str, ...]:
+    if question.capabilities is None or not question.capabilities.own_first:
+        return ()
+    return tuple(table.inputs[column] for column in _require_own(matrix, table))
+
+
+def _flaky(
+    matrix: Matrix,
+    table: KillTable,
+    block: CellBlock,
+    mutants: Sequence[str],
+    columns: Sequence[int],
+) -> int:
+    """Count cells whose repeats disagree about the verdict: maximum above, minimum not."""
+    tolerance = table.tolerances[block.columns]
+    with np.errstate(invalid="ignore"):
+        torn = block.measured & (block.high > tolerance) & (block.low <= tolerance)
+    torn = (torn | (block.fails_high & ~block.fails_low)) & ~block.fatal
+    layout = layout_of(matrix, table.problem)
+    rows = np.zeros(len(layout.ids), dtype=np.bool_)
+    rows[[layout.rows[name] for name in mutants]] = True
+    chosen = np.zeros(len(layout.names), dtype=np.bool_)
+    chosen[list(columns)] = True
+    return int((torn & rows[block.rows] & chosen[block.columns]).sum())
 
 
 def rejected_cells(

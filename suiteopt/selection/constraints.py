@@ -21,12 +21,16 @@ class Capabilities:
     own_first : bool
         Whether the harness runs the benchmark's own draws before the members, so that a suite
         is chosen on own union members.
+    draws : bool
+        Whether the harness's own draw is the measured one; otherwise an input that is an own
+        draw, or a multiple of one, cannot be served as it was measured.
     """
 
     needs: frozenset[Need]
     oracle: str | None
     member_limit: int | None
     own_first: bool
+    draws: bool = True
 
     def carries(self, needs: frozenset[Need]) -> bool:
         """Whether an input with these needs can be exported."""

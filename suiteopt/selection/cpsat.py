@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from suiteopt.selection.instance import Instance
+from suiteopt.selection.instance import Instance, clashes
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.result import Certificate
 
@@ -29,6 +29,8 @@ def certify_cpsat(
     model = cp_model.CpModel()
     picks = [model.new_bool_var(f"x{column}") for column in range(len(instance.inputs))]
     model.add(sum(picks) <= budget)
+    for group in clashes(instance):
+        model.add_at_most_one([picks[column] for column in group])
     chosen = set(incumbent)
     for column, pick in enumerate(picks):
         model.add_hint(pick, column in chosen)

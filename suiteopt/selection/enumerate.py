@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance
+from suiteopt.selection.instance import Instance, most_columns, taken
 from suiteopt.selection.objective import Score, better, score
 
 TIES_HELD = 100_000
@@ -45,9 +45,10 @@ def enumerate_best(instance: Instance, budget: int) -> tuple[tuple[int, ...], Sc
         even slack.
     score : Score
     optima : int
-        How many sets of exactly min(budget, n) columns reach the largest detection.
+        How many sets of exactly min(budget, n) columns reach the largest detection; where there
+        are groups, n is their number.
     """
-    size = min(budget, len(instance.inputs))
+    size = min(budget, most_columns(instance))
     best: tuple[Score, tuple[int, ...]] = (score(instance, ()), ())
     optima = 1
     for count in range(1, size + 1):
@@ -107,13 +108,13 @@ def _best_of_size(instance: Instance, size: int) -> tuple[tuple[Score, tuple[int
     kills = instance.kills_exact()
     for prefix in combinations(range(columns), max(size - 2, 0)):
         start = prefix[-1] + 1 if prefix else 0
-        if columns - start < min(size, 2):
+        if columns - start < min(size, 2) or _clash(instance, prefix):
             continue
         detected, twice = _completions(instance, kills, prefix, start, min(size, 2), most)
         if detected is None or twice is None:
             continue
         top = int(detected.max())
-        if top < most:
+        if top < max(most, 0):
             continue
         tied = detected == top
         optima = int(tied.sum()) + (optima if top == most else 0)
@@ -151,6 +152,9 @@ def _completions(
     once_single = once_weighted.sum(axis=0).astype(np.float64)
     if width == 1:
         return detected_before + single, twice_before + once_single
+    barred = None
+    if instance.groups is not None and prefix:
+        barred = taken(instance, prefix)[start:]
     shared = (weighted.T @ fresh_kills).astype(np.float64)
     detected = detected_before + single[:, None] + single[None, :] - shared
     twice = twice_before + shared
@@ -158,7 +162,20 @@ def _completions(
         twice += once_single[:, None] + once_single[None, :]
         twice -= (once_weighted.T @ once_kills).astype(np.float64)
     detected[np.tril_indices(len(single))] = -1.0
+    if instance.groups is not None:
+        groups = instance.groups[start:]
+        detected[groups[:, None] == groups[None, :]] = -1.0
+    if barred is not None:
+        detected[barred] = -1.0
+        detected[:, barred] = -1.0
     return detected, twice
+
+
+def _clash(instance: Instance, prefix: tuple[int, ...]) -> bool:
+    """Whether two columns of a prefix exclude each other."""
+    if instance.groups is None:
+        return False
+    return len(np.unique(instance.groups[list(prefix)])) < len(prefix)
 
 
 def _largest(values: NDArray[np.float64], count: int) -> float:

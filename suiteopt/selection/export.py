@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from suiteopt.matrix.store import Matrix
+from suiteopt.selection.comparators import comparator_of, input_of, input_rows
 from suiteopt.selection.report import MatrixSelection, ProblemSelection
 from suiteopt.suite import Member, ProblemSuite, Suite
 
@@ -45,18 +46,18 @@ def to_suite(selection: MatrixSelection, matrix: Matrix, command: str) -> Suite:
 
 def _problem(part: ProblemSelection, comparator: str, matrix: Matrix) -> ProblemSuite:
     row = matrix.problem(part.problem)
-    inputs = matrix.inputs_of(part.problem).set_index("input")
-    chosen: list[dict[Any, Any]] = inputs.loc[list(part.selection.members)].to_dict("records")
+    found_rows = input_rows(matrix, part.problem, part.selection.members)
+    chosen: list[dict[Any, Any]] = found_rows.to_dict("records")
     members = tuple(
         Member(
-            input=name,
+            input=input_of(name),
             values=json.loads(found["values"]),
             parameters=json.loads(found["parameters"]),
             shape=json.loads(found["shape"]),
             shape_recipe=str(found["shape_recipe"]),
             seed=int(found["seed"]),
             tolerance=tolerance,
-            comparator=comparator,
+            comparator=comparator_of(name, comparator),
             needs=tuple(str(need) for need in found["needs"]),
         )
         for name, found, tolerance in zip(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance
+from suiteopt.selection.instance import Instance, taken
 from suiteopt.selection.objective import Score, best_slack, better, score
 
 
@@ -36,6 +36,8 @@ def lazy_greedy(instance: Instance, budget: int) -> tuple[int, ...]:
             continue
         if gain == 0:
             break
+        if instance.groups is not None and taken(instance, chosen)[column]:
+            continue
         chosen.append(column)
         open_weight[killers[column]] = 0
     return tuple(chosen)
@@ -108,7 +110,7 @@ def _best_addition(
     instance: Instance, kills: NDArray[np.floating[Any]], base: tuple[int, ...]
 ) -> tuple[Score, tuple[int, ...]]:
     """Best set of one column more, by the whole objective; the set itself if none is left."""
-    allowed = np.setdiff1d(np.arange(len(instance.inputs)), base)
+    allowed = np.flatnonzero(~taken(instance, base))
     if not len(allowed):
         return score(instance, base), base
     counts = _counts(instance, base)

@@ -40,6 +40,9 @@ class Instance:
         How many inputs that are run anyway kill the mutant, counted up to 2.
     given_slack : ndarray of int32, shape (m,)
         The largest slack among those.
+    groups : ndarray of int64, shape (n,), or None
+        Of the columns with the same number at most one may be chosen: one input, judged by
+        different comparators. None where every column is an input of its own.
     """
 
     problem: str
@@ -51,6 +54,7 @@ class Instance:
     costs: NDArray[np.int64]
     given: NDArray[np.int8]
     given_slack: NDArray[np.int32]
+    groups: NDArray[np.int64] | None = None
 
     @property
     def total(self) -> int:
@@ -80,6 +84,7 @@ def make_instance(
     costs: ArrayLike | None = None,
     given: ArrayLike | None = None,
     given_slack_decades: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Instance:
     """Check, quantise and order the columns of an instance.
 
@@ -98,6 +103,8 @@ def make_instance(
         0 each by default.
     given, given_slack_decades : array_like, shape (m,), optional
         Kills by inputs that are run anyway, and their largest slack; none by default.
+    groups : array_like of int, shape (n,), optional
+        Columns of which at most one may be chosen have the same number.
 
     Raises
     ------
@@ -134,6 +141,7 @@ def make_instance(
         costs=cost[order],
         given=np.clip(base, 0, 2).astype(np.int8),
         given_slack=_quantised(base_decades, base > 0),
+        groups=None if groups is None else _whole(groups, shape[1], 0)[order],
     )
 
 
@@ -161,6 +169,7 @@ def keep_columns(instance: Instance, columns: Sequence[int] | NDArray[np.intp]) 
         kills=np.ascontiguousarray(instance.kills[:, index]),
         slack=np.ascontiguousarray(instance.slack[:, index]),
         costs=instance.costs[index],
+        groups=None if instance.groups is None else instance.groups[index],
     )
 
 
@@ -178,14 +187,38 @@ def keep_rows(instance: Instance, rows: NDArray[np.intp]) -> Instance:
 
 
 def credit(instance: Instance, columns: Sequence[int]) -> Instance:
-    """Run some columns anyway: their kills become given ones and they leave the choice."""
+    """Run some columns anyway: their kills become given ones, and they leave with their groups."""
     if not len(columns):
         return instance
     chosen = list(columns)
     given = np.minimum(2, instance.given + instance.kills[:, chosen].sum(axis=1))
     slack = np.maximum(instance.given_slack, instance.slack[:, chosen].max(axis=1))
     credited = replace(instance, given=given.astype(np.int8), given_slack=slack)
-    return keep_columns(credited, np.setdiff1d(np.arange(len(instance.inputs)), chosen))
+    return keep_columns(credited, np.flatnonzero(~taken(instance, chosen)))
+
+
+def taken(instance: Instance, chosen: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell which columns are chosen, or share a group with one that is; shape (n,)."""
+    mask = np.zeros(len(instance.inputs), dtype=np.bool_)
+    mask[list(chosen)] = True
+    if instance.groups is not None:
+        mask |= np.isin(instance.groups, instance.groups[list(chosen)])
+    return mask
+
+
+def most_columns(instance: Instance) -> int:
+    """Return how many columns a suite can have at most: all, or one a group."""
+    if instance.groups is None:
+        return len(instance.inputs)
+    return len(np.unique(instance.groups))
+
+
+def clashes(instance: Instance) -> list[NDArray[np.intp]]:
+    """Groups of two columns or more, of which at most one may be chosen."""
+    if instance.groups is None:
+        return []
+    _, inverse, sizes = np.unique(instance.groups, return_inverse=True, return_counts=True)
+    return [np.flatnonzero(inverse == group) for group in np.flatnonzero(sizes > 1)]
 
 
 def columns_of(instance: Instance, names: Sequence[str], purpose: str) -> list[int]:

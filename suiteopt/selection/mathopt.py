@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from suiteopt.selection.instance import Instance
+from suiteopt.selection.instance import Instance, clashes
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.result import Certificate
 
@@ -43,6 +43,8 @@ def certify_mathopt(
         for column in range(len(instance.inputs))
     ]
     model.add_linear_constraint(mathopt.fast_sum(picks) <= budget)
+    for group in clashes(instance):
+        model.add_linear_constraint(mathopt.fast_sum(picks[column] for column in group) <= 1)
     chosen = set(incumbent)
     hint = {pick: float(column in chosen) for column, pick in enumerate(picks)}
     terms = []

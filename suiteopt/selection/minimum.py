@@ -132,7 +132,7 @@ def minimum_overall(
     """
     rules = constraints or [Constraints()] * len(instances)
     curves = [
-        _curve(instance, limit, solver, rule, limits)
+        curve_of(instance, limit, solver, rule, limits)
         for instance, rule in zip(instances, rules, strict=True)
     ]
     found = [[selection.detected for selection in curve] for curve in curves]
@@ -152,7 +152,7 @@ def minimum_overall(
     return Minimum(chosen, members, min(at_least, members))
 
 
-def _curve(
+def curve_of(
     instance: Instance,
     limit: int,
     solver: str,
@@ -190,8 +190,27 @@ def allocate(
         One size a problem; among equal totals the larger detection, then fewer inputs of the
         later problems. None if out of reach.
     """
+    best, choices = sums(curves, forced)
+    enough = np.flatnonzero(best >= required)
+    if not len(enough):
+        return None
+    return trace(choices, int(enough[0]))
+
+
+def sums(
+    curves: Sequence[Sequence[int]], forced: Sequence[int] | None = None
+) -> tuple[NDArray[np.int64], list[NDArray[np.intp]]]:
+    """Largest sum of one value a curve for every total of sizes, by dynamic programming.
+
+    Returns
+    -------
+    best : ndarray of int64
+        By total size; -1 where no choice has that total.
+    choices : list of ndarray of intp
+        For each curve, the size taken by total of this and all earlier sizes; see `trace`.
+    """
     least = forced or [0] * len(curves)
-    best = np.array([0], dtype=np.int64)  # most detected by exactly t inputs, -1 where impossible
+    best = np.array([0], dtype=np.int64)
     choices: list[NDArray[np.intp]] = []
     for curve, low in zip(curves, least, strict=True):
         values = np.asarray(curve, dtype=np.int64)
@@ -202,10 +221,12 @@ def allocate(
             table[size, size : size + len(best)] = reached
         choices.append(table.argmax(axis=0))
         best = table.max(axis=0)
-    enough = np.flatnonzero(best >= required)
-    if not len(enough):
-        return None
-    left = int(enough[0])
+    return best, choices
+
+
+def trace(choices: Sequence[NDArray[np.intp]], total: int) -> tuple[int, ...]:
+    """Read the sizes of a total back from the tables of `sums`."""
+    left = total
     sizes: list[int] = []
     for choice in reversed(choices):
         size = int(choice[left])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suiteopt.errors import UserError
-from suiteopt.selection.instance import Instance
+from suiteopt.selection.instance import Instance, clashes
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.result import Certificate
 
@@ -56,6 +56,8 @@ def certify_pulp(
         terms.append(int(instance.weights[row]) * cover)
     problem.setObjective(pulp.lpSum(terms))
     problem += pulp.lpSum(picks) <= budget
+    for group in clashes(instance):
+        problem += pulp.lpSum(picks[column] for column in group) <= 1
     constant = int(instance.weights[instance.given > 0].sum())
     bound = constant + int(instance.weights[open_rows].sum())
     if backend == "highs":

@@ -1,6 +1,7 @@
 """What is asked of a matrix: the oracle, the target, and which mutants count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
@@ -9,6 +10,13 @@ from suiteopt.protocols import load_oracle
 from suiteopt.selection.constraints import Capabilities
 
 DEFAULT_ORACLE = "calibrated"
+
+
+class Objective(StrEnum):
+    """What a suite is chosen by."""
+
+    COVERAGE = "coverage"  # the faults that there are
+    HELD_OUT = "held-out"  # faults of the kinds that there are: `suiteopt.selection.robust`
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,15 @@ class Question:
     denominator: Denominator = Denominator.WITNESSED
     locked: bool = False
     incomplete: bool = False
+
+    def under(self, oracle: Oracle) -> "Question":
+        """Return the same question by another oracle."""
+        return replace(self, oracle=oracle)
+
+    @property
+    def counts_alike(self) -> bool:
+        """Whether the same mutants count under every oracle."""
+        return self.denominator != Denominator.WITNESSED_OR_KILLED
 
 
 def ask(

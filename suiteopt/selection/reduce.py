@@ -44,6 +44,9 @@ def drop_dominated(instance: Instance, copies: int) -> tuple[Instance, NDArray[n
     dominated column may be what kills a mutant the second time; where only detection or the
     number of columns counts, ``copies=1`` is valid.
 
+    Of a group at most one column is chosen, so a dominator in the column's own group is never in
+    the set already: one is enough. Others count once a group.
+
     Returns
     -------
     instance : Instance
@@ -60,10 +63,20 @@ def drop_dominated(instance: Instance, copies: int) -> tuple[Instance, NDArray[n
     dominators = np.zeros(columns, dtype=np.int64)
     for a in range(columns):
         others = np.flatnonzero(candidate[a])
-        if len(others) < copies:
+        if len(others) < (copies if instance.groups is None else 1):
             continue
         rows = instance.kills[:, a]
         ours, theirs = instance.slack[rows, a][:, None], instance.slack[rows][:, others]
-        dominators[a] = (ours <= theirs).all(axis=0).sum()
+        dominators[a] = _copies(instance, a, others[(ours <= theirs).all(axis=0)], copies)
     kept = np.flatnonzero(dominators < copies)
     return keep_columns(instance, kept), kept
+
+
+def _copies(instance: Instance, column: int, dominators: NDArray[np.intp], copies: int) -> int:
+    """How many exchanges for a column are open whatever else is chosen."""
+    if instance.groups is None:
+        return len(dominators)
+    groups = instance.groups[dominators]
+    if np.any(groups == instance.groups[column]):
+        return copies
+    return len(np.unique(groups))

@@ -1,16 +1,14 @@
 """What is said about a choice: shares, families, survivors, false rejections."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from suiteopt.matrix.denominator import Denominator
-from suiteopt.selection.cases import Case, null_rows, rejected_cells
-from suiteopt.selection.instance import columns_of
+from suiteopt.selection.comparators import comparator_of, input_of
+from suiteopt.selection.question import Objective
 from suiteopt.selection.result import Proof, Selection
+from suiteopt.selection.wishes import Wishes
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,14 @@ class ProblemSelection:
         Cells of controls, blind ones included, on members: rejected, and all that ran.
     unknown_cells : int
         Cells that were not run and count as no kill.
+    bytes : int
+        Size of the members, as measured.
+    milliseconds : float
+        What a substrate takes on them, as measured.
+    choosable : int
+        Inputs that there were to choose from.
+    comparator : str
+        Of the oracle in force.
     """
 
     selection: Selection
@@ -74,6 +80,10 @@ class ProblemSelection:
     false_rejections: int
     control_cells: int
     unknown_cells: int
+    bytes: int
+    milliseconds: float
+    choosable: int
+    comparator: str
 
     @property
     def problem(self) -> str:
@@ -100,7 +110,11 @@ class ProblemSelection:
                 "detected": self.in_output.detected,
             },
             "members": [
-                {"input": name, "tolerance": tolerance}
+                {
+                    "input": input_of(name),
+                    "tolerance": tolerance,
+                    "comparator": comparator_of(name, self.comparator),
+                }
                 for name, tolerance in zip(chosen.members, self.tolerances, strict=True)
             ],
             "bound": chosen.bound,
@@ -120,6 +134,9 @@ class ProblemSelection:
             "false_rejections": self.false_rejections,
             "control_cells": self.control_cells,
             "unknown_cells": self.unknown_cells,
+            "bytes": self.bytes,
+            "milliseconds": self.milliseconds,
+            "choosable": self.choosable,
         }
 
 
@@ -140,6 +157,10 @@ class MatrixSelection:
     required_share: float | None
     at_least: int | None
     problems: tuple[ProblemSelection, ...]
+    wishes: Wishes = field(default_factory=Wishes)
+    bound: int | None = None
+    objective: Objective = Objective.COVERAGE
+    strength: float | None = None
     seconds: float = field(compare=False, default=0.0)
 
     @property
@@ -198,6 +219,8 @@ class MatrixSelection:
         proved = all(part.selection.status == Proof.PROVED for part in self.problems)
         if self.at_least is not None:
             proved = self.at_least == self.members
+        if self.bound is not None:
+            proved = self.bound == self.tally.detected
         return Proof.PROVED if proved else Proof.FEASIBLE
 
     def as_dict(self) -> dict[str, Any]:
@@ -225,6 +248,20 @@ class MatrixSelection:
             "members": self.members,
             "at_least": self.at_least,
             "required_share": self.required_share,
+            "required_of": self.wishes.scope if self.required_share is not None else None,
+            "total_budget": self.wishes.total,
+            "max_bytes": self.wishes.max_bytes,
+            "max_ms": self.wishes.max_ms,
+            "kills": self.wishes.times,
+            "objective": str(self.objective),
+            "strength": self.strength,
+            "bound": (
+                sum(part.selection.bound for part in self.problems)
+                if self.bound is None
+                else self.bound
+            ),
+            "bytes": sum(part.bytes for part in self.problems),
+            "milliseconds": sum(part.milliseconds for part in self.problems),
             "false_rejections": self.false_rejections,
             "control_cells": sum(part.control_cells for part in self.problems),
             "status": str(self.status),
@@ -235,45 +272,3 @@ class MatrixSelection:
             "rows": [part.as_dict() for part in self.problems],
             "seconds": self.seconds,
         }
-
-
-def describe(case: Case, selection: Selection) -> ProblemSelection:
-    """Say what a choice does to a problem."""
-    instance, table = case.instance, case.table
-    columns = columns_of(instance, selection.members, "find")
-    killed = (instance.given > 0) | instance.kills[:, columns].any(axis=1)
-    killable = (instance.given > 0) | instance.kills.any(axis=1)
-    positions = [table.inputs.index(name) for name in selection.members]
-    rejected, cells = rejected_cells(table, selection.members)
-    nulls = null_rows(table)
-    dead = np.asarray(table.kills[nulls].toarray()[:, positions].any(axis=1))
-    return ProblemSelection(
-        selection=selection,
-        tolerances=tuple(float(table.tolerances[position]) for position in positions),
-        by_family=_by_family(case.families, killed),
-        distinct=_distinct(case.behaviours, killed),
-        in_output=Tally(int(case.shows.sum()), int((case.shows & killed).sum())),
-        survivors=tuple(
-            name for name, dies in zip(instance.mutants, killed, strict=True) if not dies
-        ),
-        unkillable=int((~killable).sum()),
-        nulls=Tally(len(nulls), int(dead.sum())),
-        surviving_nulls=tuple(
-            table.implementations[row] for row, dies in zip(nulls, dead, strict=True) if not dies
-        ),
-        false_rejections=rejected,
-        control_cells=cells,
-        unknown_cells=case.unknown_cells,
-    )
-
-
-def _by_family(families: Sequence[str], killed: NDArray[np.bool_]) -> dict[str, Tally]:
-    tallies: dict[str, Tally] = {}
-    for name, dies in zip(families, killed, strict=True):
-        tallies[name] = tallies.get(name, Tally(0, 0)) + Tally(1, int(dies))
-    return dict(sorted(tallies.items()))
-
-
-def _distinct(behaviours: NDArray[np.int64], killed: NDArray[np.bool_]) -> Tally:
-    """Behaviours and how many of them are detected; equal behaviour dies together."""
-    return Tally(len(np.unique(behaviours)), len(np.unique(behaviours[killed])))

@@ -1,25 +1,46 @@
 """The choice over a whole matrix: what ``suiteopt select`` answers."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.cases import Case, cases, split_constraints
+from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, Constraints, check_budget
+from suiteopt.selection.describe import describe
 from suiteopt.selection.limits import Limits
-from suiteopt.selection.minimum import Minimum, minimum_each, minimum_overall, required_weight
-from suiteopt.selection.question import Question, ask
-from suiteopt.selection.report import MatrixSelection, describe
+from suiteopt.selection.question import Objective, Question
+from suiteopt.selection.report import MatrixSelection, ProblemSelection
+from suiteopt.selection.required import split_constraints
 from suiteopt.selection.result import Selection
+from suiteopt.selection.robust_choice import choose_robust
+from suiteopt.selection.settle import settle
 from suiteopt.selection.solve import parse_solver, solve
+from suiteopt.selection.wishes import Wishes, grant
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What every way of choosing needs."""
+
+    matrix: Matrix
+    question: Question
+    budget: int | None
+    solver: str
+    wishes: Wishes
+    limits: Limits | None
+    rules: dict[str, Constraints] = field(default_factory=dict)
+
+    def rule(self, problem: str) -> Constraints:
+        return self.rules.get(problem, Constraints())
 
 
 def select(
     matrix: Matrix,
-    budget: int,
+    budget: int | None,
     oracle: Oracle | str | None = None,
     *,
     capabilities: Capabilities | None = None,
@@ -29,18 +50,23 @@ def select(
     exclude: Sequence[str] = (),
     detect: float | None = None,
     detect_overall: bool = False,
+    wishes: Wishes | None = None,
     denominator: Denominator = Denominator.WITNESSED,
     locked: bool = False,
     allow_incomplete: bool = False,
     limits: Limits | None = None,
+    objective: Objective = Objective.COVERAGE,
 ) -> MatrixSelection:
     """Choose a suite for every problem of a matrix.
+
+    One problem is in memory at a time, unless the question couples them.
 
     Parameters
     ----------
     matrix : Matrix
-    budget : int
-        The most inputs of one problem.
+    budget : int or None
+        The most inputs of one problem; None where a total budget, a limit of bytes or of time
+        is what bounds the suite.
     oracle : Oracle or str, optional
         The target's own, or ``calibrated``, by default.
     capabilities : Capabilities, optional
@@ -55,11 +81,15 @@ def select(
         Choose the fewest inputs, within the budget, that detect this share.
     detect_overall : bool
         Whether that share is asked of all problems together, instead of each.
+    wishes : Wishes, optional
+        Everything that goes beyond a budget a problem; ``detect`` is a shorthand for two of them.
     denominator : Denominator
     locked : bool
         Whether mutants of the rules set aside count.
     allow_incomplete : bool
     limits : Limits, optional
+    objective : Objective
+        The held-out one goes with a budget a problem alone.
 
     Raises
     ------
@@ -67,77 +97,114 @@ def select(
         For a budget, constraint, oracle or matrix that makes no answer possible.
     """
     started = time.perf_counter()
-    check_budget(budget, capabilities)
+    asked = wishes or Wishes(detect=detect, scope="overall" if detect_overall else "problem")
+    if budget is None and not asked.bounded:
+        raise UserError("nothing bounds the suite; give --budget, or a limit of all inputs")
+    if budget is None and capabilities is not None:
+        budget = capabilities.member_limit
+    if budget is not None:
+        check_budget(budget, capabilities)
     parse_solver(solver)
-    question = ask(oracle, capabilities, denominator, locked, allow_incomplete)
-    found = list(cases(matrix, question))
-    if not found:
-        raise UserError(f"the matrix at {matrix.path} has no measured problem to choose inputs for")
-    if not any(case.instance.inputs for case in found):
-        raise UserError(_nothing_choosable(question))
-    rules = split_constraints(found, include, exclude)
-    minimum: Minimum | None = None
-    if detect is None:
-        selections = tuple(
-            solve(case.instance, budget, solver, constraints=rules[case.problem], limits=limits)
-            for case in found
-        )
+    question = settle(
+        matrix,
+        oracle,
+        budget or 2,
+        capabilities,
+        denominator,
+        locked,
+        allow_incomplete,
+        solver,
+    )
+    rules = split_constraints(matrix, include, exclude)
+    job = _Job(matrix, question, budget, solver, asked, limits, rules)
+    strength = None
+    if objective == Objective.HELD_OUT:
+        if not asked.plain or include or exclude or budget is None:
+            raise UserError(
+                "the objective held-out goes with a budget a problem alone; leave the other "
+                "limits out, or use --objective coverage"
+            )
+        problems, strength = _robust(job, budget)
+        bound, at_least = None, None
+    elif asked.plain:
+        problems, bound, at_least = tuple(_one_by_one(job)), None, None
     else:
-        minimum = _fewest(found, rules, budget, detect, detect_overall, solver, limits)
-        selections = minimum.selections
+        problems, bound, at_least = _together(job)
+    if not problems:
+        raise UserError(f"the matrix at {matrix.path} has no measured problem to choose inputs for")
+    if not any(part.choosable for part in problems):
+        raise UserError(_nothing_choosable(question))
+    largest = max(len(part.selection.members) for part in problems)
     return MatrixSelection(
         matrix_id=matrix.id,
         matrix_device=str(matrix.meta.device.get("name", "")),
         label=matrix.meta.label,
-        budget=budget,
+        budget=largest if budget is None else budget,
         oracle=question.oracle.name,
         comparator=question.oracle.comparator,
         target=target,
         denominator=denominator,
         locked=locked,
         solver=solver,
-        required_share=detect,
-        at_least=None if minimum is None else minimum.at_least,
-        problems=tuple(
-            describe(case, selection) for case, selection in zip(found, selections, strict=True)
-        ),
+        required_share=asked.detect,
+        at_least=at_least,
+        problems=problems,
+        wishes=asked,
+        bound=bound,
+        objective=objective,
+        strength=strength,
         seconds=time.perf_counter() - started,
     )
 
 
-def _fewest(
-    found: Sequence[Case],
-    rules: dict[str, Constraints],
-    budget: int,
-    detect: float,
-    overall: bool,
-    solver: str,
-    limits: Limits | None,
-) -> Minimum:
-    instances = [case.instance for case in found]
-    if overall:
-        total = sum(instance.total for instance in instances)
-        return minimum_overall(
-            instances,
-            required_weight(detect, total),
-            budget,
-            solver,
-            constraints=[rules[case.problem] for case in found],
-            limits=limits,
+def _one_by_one(job: _Job) -> Iterator[ProblemSelection]:
+    for case in cases(job.matrix, job.question):
+        chosen = solve(
+            case.instance,
+            job.budget or 1,
+            job.solver,
+            constraints=job.rule(case.problem),
+            limits=job.limits,
         )
-    each = [
-        minimum_each(
-            instance,
-            required_weight(detect, instance.total),
-            budget,
-            solver,
-            constraints=rules[instance.problem],
-            limits=limits,
-        )
-        for instance in instances
-    ]
-    chosen: tuple[Selection, ...] = tuple(part.selections[0] for part in each)
-    return Minimum(chosen, sum(p.members for p in each), sum(p.at_least for p in each))
+        yield describe(job.matrix, case, chosen)
+
+
+def _robust(job: _Job, budget: int) -> tuple[tuple[ProblemSelection, ...], float]:
+    """Choices by the held-out objective, and its strength, cross-validated by site."""
+    found = list(cases(job.matrix, job.question))
+    chosen, strength = choose_robust(job.matrix, found, budget, job.solver)
+    return (
+        tuple(
+            describe(job.matrix, case, selection)
+            for case, selection in zip(found, chosen, strict=True)
+        ),
+        strength,
+    )
+
+
+def _together(job: _Job) -> tuple[tuple[ProblemSelection, ...], int | None, int | None]:
+    """Choices, a bound of the detection of all, and a bound of the number of inputs."""
+    found: list[Case] = list(cases(job.matrix, job.question))
+    if not any(case.instance.inputs for case in found):
+        return tuple(describe(job.matrix, case, _nothing(case)) for case in found), None, None
+    granted = grant(
+        job.matrix,
+        found,
+        [job.rule(case.problem) for case in found],
+        job.wishes,
+        job.budget,
+        job.solver,
+        job.limits,
+    )
+    described = tuple(
+        describe(job.matrix, case, selection, job.wishes.times)
+        for case, selection in zip(found, granted.selections, strict=True)
+    )
+    return described, granted.bound, granted.at_least
+
+
+def _nothing(case: Case) -> Selection:
+    return solve(case.instance, 1)
 
 
 def _nothing_choosable(question: Question) -> str:

@@ -1,6 +1,12 @@
 """Where mutants were edited, so that the same expression is told across problems."""
 
+from collections.abc import Hashable, Sequence
+
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.tables import source_file
@@ -22,6 +28,31 @@ def sites_of(matrix: Matrix, problem: str, details: pd.DataFrame) -> tuple[tuple
             own.append((identity[key], int(site["start"]), int(site["end"])))
         found.append(tuple(own))
     return tuple(found)
+
+
+def site_groups(sites: Sequence[Sequence[Hashable]]) -> NDArray[np.intp]:
+    """Number the groups of mutants that are linked by a common site.
+
+    A merged duplicate has the sites of all it was merged from, and so links their groups. A
+    mutant without a site is a group of its own.
+
+    Parameters
+    ----------
+    sites : sequence of sequences, one a mutant
+        Any hashable that is equal for the same expression: source identity, start, end.
+    """
+    numbers: dict[Hashable, int] = {}
+    edges = [
+        (mutant, numbers.setdefault(site, len(numbers)))
+        for mutant, own in enumerate(sites)
+        for site in own
+    ]
+    mutants, size = len(sites), len(sites) + len(numbers)
+    rows = np.array([edge[0] for edge in edges], dtype=np.intp)
+    columns = np.array([edge[1] for edge in edges], dtype=np.intp) + mutants
+    links = csr_array((np.ones(len(edges), dtype=np.int8), (rows, columns)), shape=(size, size))
+    labels = np.asarray(connected_components(links, directed=False)[1][:mutants])
+    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
 
 
 def _identity(matrix: Matrix, problem: str, substrate: str, file: str) -> str:

@@ -7,11 +7,12 @@ from functools import partial
 import numpy as np
 
 from suiteopt.errors import UserError
+from suiteopt.selection.comparators import input_of
 from suiteopt.selection.constraints import Constraints, check_budget
 from suiteopt.selection.cpsat import certify_cpsat
 from suiteopt.selection.enumerate import enumerate_best, enumeration_work
 from suiteopt.selection.greedy import improve, lazy_greedy, submodular_bound
-from suiteopt.selection.instance import Instance, columns_of, credit, keep_columns
+from suiteopt.selection.instance import Instance, columns_of, credit, keep_columns, taken
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.mathopt import certify_mathopt
 from suiteopt.selection.objective import Score, better, score, strongest_first
@@ -97,8 +98,11 @@ def solve(
             f"{len(fixed)} inputs of {instance.problem} must be included, but the budget is "
             f"{budget}; raise the budget or include fewer"
         )
-    barred = {column for column, key in enumerate(instance.inputs) if key in rules.exclude}
-    free = [j for j in range(len(instance.inputs)) if j not in barred and j not in fixed]
+    barred = {
+        column for column, key in enumerate(instance.inputs) if input_of(key) in rules.exclude
+    }
+    out = taken(instance, fixed)
+    free = [j for j in range(len(instance.inputs)) if j not in barred and not out[j]]
     open_instance = keep_columns(credit(instance, fixed), _positions(instance, fixed, free))
     columns, bound, optima, made = _choose(
         open_instance, budget - len(fixed), name, backend, limits or Limits()
@@ -120,7 +124,7 @@ def empty_selection(instance: Instance) -> Selection:
 
 def _positions(instance: Instance, fixed: Sequence[int], free: Sequence[int]) -> list[int]:
     """Positions of the free columns after the fixed ones were taken out."""
-    rest = np.setdiff1d(np.arange(len(instance.inputs)), fixed)
+    rest = np.flatnonzero(~taken(instance, fixed))
     return [int(position) for position in np.flatnonzero(np.isin(rest, free))]
 
 

@@ -1,15 +1,17 @@
 """False rejections on controls that the tolerances have not seen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.kill import KillTable
+from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, case_instance
+from suiteopt.selection.comparators import judged_table
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.question import Question
 from suiteopt.selection.solve import solve
@@ -108,8 +110,17 @@ class HeldOutControls:
         }
 
 
+OracleFor = Callable[[str, str], Oracle]
+"""The oracle by which a kind of a problem's controls is judged, both given by name."""
+
+
 def hold_out_controls(
-    matrix: Matrix, question: Question, found: Sequence[Case], budget: int, solver: str
+    matrix: Matrix,
+    question: Question,
+    found: Sequence[Case],
+    budget: int,
+    solver: str,
+    oracle_for: OracleFor | None = None,
 ) -> HeldOutControls:
     """Leave one control kind out at a time, calibrate and choose anew, and judge it.
 
@@ -124,35 +135,60 @@ def hold_out_controls(
         As made by default.
     budget : int
     solver : str
+    oracle_for : callable, optional
+        Another safety for each problem and kind; the question's oracle by default.
     """
     rows: list[HeldOutControl] = []
     for case in found:
-        details = matrix.implementations_of(case.problem)
-        details = details[details["kind"] == str(Kind.CONTROL)].set_index("implementation")
-        calibrating = [
-            name
-            for name, counts in zip(case.table.controls, case.table.calibrating, strict=True)
-            if counts
-        ]
-        kinds = {name: str(details.at[name, "control_kind"]) for name in calibrating}
-        for kind in sorted(set(kinds.values())):
-            rest = [name for name in calibrating if kinds[name] != kind]
-            if not rest:
-                continue
-            table = kill_table(
-                matrix,
-                case.problem,
-                question.oracle,
-                controls=rest,
-                include_locked=question.locked,
-            )
-            without = case_instance(matrix, table, case.instance.mutants, question)
-            out = [name for name in calibrating if kinds[name] == kind]
-            rows += _judge(table, without, out, kind, budget, solver)
-        blind = [name for name in case.table.controls if bool(details.at[name, "blind"])]
-        if blind:
-            rows += _judge(case.table, case.instance, blind, BLIND, budget, solver)
+        rows += _of_problem(matrix, question, case, budget, solver, oracle_for)
     return HeldOutControls(tuple(rows))
+
+
+def _of_problem(
+    matrix: Matrix,
+    question: Question,
+    case: Case,
+    budget: int,
+    solver: str,
+    oracle_for: OracleFor | None,
+) -> list[HeldOutControl]:
+    details = matrix.implementations_of(case.problem)
+    details = details[details["kind"] == str(Kind.CONTROL)].set_index("implementation")
+    calibrating = [
+        name
+        for name, counts in zip(case.table.controls, case.table.calibrating, strict=True)
+        if counts
+    ]
+    kinds = {name: str(details.at[name, "control_kind"]) for name in calibrating}
+    block = case.block
+
+    def judged(oracle: Oracle, controls: Sequence[str] | None) -> tuple[KillTable, Instance]:
+        table = judged_table(
+            matrix,
+            case.problem,
+            oracle,
+            controls=controls,
+            include_locked=question.locked,
+            block=block,
+        )
+        return table, case_instance(matrix, table, case.instance.mutants, question)
+
+    rows: list[HeldOutControl] = []
+    for kind in sorted(set(kinds.values())):
+        rest = [name for name in calibrating if kinds[name] != kind]
+        if not rest:
+            continue
+        oracle = question.oracle if oracle_for is None else oracle_for(case.problem, kind)
+        table, instance = judged(oracle, rest)
+        out = [name for name in calibrating if kinds[name] == kind]
+        rows += _judge(table, instance, out, kind, budget, solver)
+    blind = [name for name in case.table.controls if bool(details.at[name, "blind"])]
+    if blind:
+        table, instance = case.table, case.instance
+        if oracle_for is not None:
+            table, instance = judged(oracle_for(case.problem, BLIND), calibrating)
+        rows += _judge(table, instance, blind, BLIND, budget, solver)
+    return rows
 
 
 def _judge(

@@ -12,14 +12,30 @@ from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, check_budget
+from suiteopt.selection.fixed import BEST_FIXED
 from suiteopt.selection.instance import Instance
-from suiteopt.selection.question import ask
+from suiteopt.selection.question import Objective
+from suiteopt.selection.settle import settle
 from suiteopt.selection.solve import parse_solver, solve
+from suiteopt.validation.across import (
+    ChooseSplits,
+    across_tolerances,
+    fixed_grid,
+    tolerance_without,
+)
 from suiteopt.validation.baselines import random_detection
-from suiteopt.validation.controls import hold_out_controls
-from suiteopt.validation.figures import ProblemSplit, SplitFigures
-from suiteopt.validation.refit import Refits, refit
+from suiteopt.validation.controls import OracleFor, hold_out_controls
+from suiteopt.validation.denominators import wide_denominators
+from suiteopt.validation.dominators import dominators
+from suiteopt.validation.figures import SplitFigures
+from suiteopt.validation.locked import locked_rules
+from suiteopt.validation.nested import nested
+from suiteopt.validation.objectives import compare_objectives
+from suiteopt.validation.published import published_conditions
+from suiteopt.validation.refit import Refitter, kills_of
 from suiteopt.validation.result import CrossValidation, ProblemFigures
+from suiteopt.validation.scores import split_figures
+from suiteopt.validation.sensitivity import sensitivity
 from suiteopt.validation.splits import (
     Folds,
     Split,
@@ -31,6 +47,7 @@ from suiteopt.validation.splits import (
 
 FOLDS = 5
 REPEATS = 20
+NESTED = (Split.RANDOM, Split.SITE, Split.RULE)
 
 
 def cross_validate(
@@ -47,11 +64,12 @@ def cross_validate(
     denominator: Denominator = Denominator.WITNESSED,
     locked: bool = False,
     allow_incomplete: bool = False,
+    objective: Objective = Objective.COVERAGE,
 ) -> CrossValidation:
     """Measure how well suites do on faults that they were not chosen on.
 
     In every fold the whole procedure is run again on the mutants outside it. Random and site
-    folds are repeated with other seeds; rules and families are left out one at a time.
+    folds are repeated with other seeds; rules, families and substrates are left out one at a time.
 
     Parameters
     ----------
@@ -62,6 +80,8 @@ def cross_validate(
     folds, repeats : int
         Folds a repeat, and repeats, of the random and the site split.
     seed : int
+    objective : Objective
+        With the held-out one, both are compared on the same folds.
 
     Raises
     ------
@@ -73,7 +93,9 @@ def cross_validate(
     parse_solver(solver)
     if folds < 2 or repeats < 1:
         raise UserError("cross-validation needs at least 2 folds and 1 repeat")
-    question = ask(oracle, capabilities, denominator, locked, allow_incomplete)
+    question = settle(
+        matrix, oracle, budget, capabilities, denominator, locked, allow_incomplete, solver
+    )
     found = [case for case in cases(matrix, question) if case.instance.total]
     mutants = sum(len(case.instance.mutants) for case in found)
     if mutants < 2:
@@ -81,10 +103,34 @@ def cross_validate(
             f"the matrix at {matrix.path} has {mutants} mutants that count, and cross-validation "
             "needs at least 2; measure more or choose another denominator"
         )
-    splits = {
-        split: _split(split, plan, found, budget, solver)
-        for split, plan in _plans(found, folds, repeats, seed).items()
-    }
+    plans = _plans(found, folds, repeats, seed)
+    tolerances: tuple[float, ...] = ()
+    choose_splits: ChooseSplits = split_figures
+    oracle_for: OracleFor | None = None
+    if oracle == BEST_FIXED:
+        if not question.counts_alike:
+            raise UserError(
+                f"which mutants are {denominator} depends on the tolerance, so {BEST_FIXED} cannot "
+                "be cross-validated over them; choose another denominator"
+            )
+        oracle_for = tolerance_without(matrix, question, budget, solver)
+        tolerances = fixed_grid(matrix, question.oracle)
+        choose_splits = across_tolerances(matrix, question, found, tolerances, budget, solver)
+    refitters = [Refitter(case.instance, budget, solver) for case in found]
+    problems = tuple(_figures(case, budget, solver) for case in found)
+    members = {row.problem: row.members for row in problems}
+
+    def nested_splits(cases: Sequence[Case]) -> dict[Split, SplitFigures]:
+        tables = [
+            known if case is before else Refitter(case.instance, budget, solver)
+            for case, before, known in zip(cases, found, refitters, strict=True)
+        ]
+        return {split: split_figures(split, plans[split], cases, tables) for split in NESTED}
+
+    def at_budget(plan: Folds, cases: Sequence[Case], size: int) -> SplitFigures:
+        tables = [Refitter(case.instance, size, "auto") for case in cases]
+        return split_figures(Split.RANDOM, plan, cases, tables)
+
     return CrossValidation(
         matrix_id=matrix.id,
         label=matrix.meta.label,
@@ -95,9 +141,24 @@ def cross_validate(
         locked=locked,
         solver=solver,
         repeats=repeats,
-        problems=tuple(_figures(case, budget, solver) for case in found),
-        splits=splits,
-        controls=hold_out_controls(matrix, question, found, budget, solver),
+        problems=problems,
+        splits={
+            split: choose_splits(split, plan, found, refitters) for split, plan in plans.items()
+        },
+        controls=hold_out_controls(matrix, question, found, budget, solver, oracle_for),
+        nested=nested(matrix, question, found, budget, solver, nested_splits),
+        denominators=wide_denominators(matrix, found, refitters, members, folds, repeats, seed),
+        sensitivity=sensitivity(matrix, question, found, members),
+        published=published_conditions(
+            matrix, found, denominator, locked, folds, repeats, seed, at_budget
+        ),
+        tolerances=tolerances,
+        objectives=(
+            compare_objectives(matrix, found, plans, _groups(found), budget)
+            if objective == Objective.HELD_OUT
+            else None
+        ),
+        locked_rules=locked_rules(matrix, question, budget, solver) if locked else None,
         seconds=time.perf_counter() - started,
     )
 
@@ -113,79 +174,34 @@ def _plans(found: Sequence[Case], folds: int, repeats: int, seed: int) -> dict[S
         Split.SITE: site_folds(groups, folds, repeats, seed),
         Split.RULE: label_folds([rules for case in found for rules in case.rules]),
         Split.FAMILY: label_folds([(family,) for family in families]),
+        Split.SUBSTRATE: label_folds(
+            [(f"{case.problem} {substrate}",) for case in found for substrate in case.substrates]
+        ),
     }
 
 
-def _split(
-    split: Split, plan: Folds, found: Sequence[Case], budget: int, solver: str
-) -> SplitFigures:
-    rows = []
-    start = 0
-    for case in found:
-        stop = start + len(case.instance.mutants)
-        rows.append(_problem_split(plan, slice(start, stop), case, budget, solver))
-        start = stop
-    return SplitFigures(split=split, folds=len(plan.held), problems=tuple(rows))
+def _groups(found: Sequence[Case]) -> dict[Split, NDArray[np.intp]]:
+    """What each split holds out together, for folds within a training set."""
+    mutants = sum(len(case.families) for case in found)
 
+    def numbered(labels: Sequence[str]) -> NDArray[np.intp]:
+        return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
 
-def _problem_split(plan: Folds, span: slice, case: Case, budget: int, solver: str) -> ProblemSplit:
-    """Figures of one problem under one split, as sums in units of mutants a repeat."""
-    held, share = plan.held[:, span], plan.share[span]
-    instance = case.instance
-    touched = held.any(axis=1)
-    emptied = held.all(axis=1)
-    used = touched & ~emptied
-    folds = held[used]
-    if not len(folds):
-        return ProblemSplit.nothing(case.problem, int(emptied.sum()))
-    refits = refit(instance, folds, budget, solver)
-    credit = folds * share  # fold x mutant: what a mutant weighs where it is held out
-    sizes = credit.sum(axis=1)
-    training = (refits.killed & ~folds).sum(axis=1) / (~folds).sum(axis=1)
-    own = case.own if case.own is not None else np.zeros(len(instance.mutants), dtype=np.bool_)
-    distinct = credit / np.bincount(case.behaviours)[case.behaviours]
-    repeats = float(plan.repeats)
-    return ProblemSplit(
-        problem=case.problem,
-        mutants=float(sizes.sum()) / repeats,
-        held_out=float((credit * refits.killed).sum()) / repeats,
-        training=float((sizes * training).sum()) / repeats,
-        ceiling=_ceiling(refits, folds, sizes) / repeats,
-        single=float((credit * refits.single).sum()) / repeats,
-        random=float((credit * random_detection(instance, budget)).sum()) / repeats,
-        own=float((credit * own).sum()) / repeats if case.own is not None else None,
-        behaviours=float(distinct.sum()) / repeats,
-        behaviours_held_out=float((distinct * refits.killed).sum()) / repeats,
-        folds=len(folds),
-        excluded=int(emptied.sum()),
-        stability=_stability(refits.chosen, len(instance.inputs)),
-    )
-
-
-def _ceiling(refits: Refits, folds: NDArray[np.bool_], sizes: NDArray[np.float64]) -> float:
-    """Held-out weight that the best suite for each fold kills, as a share of the fold's size."""
-    return float((sizes * refits.ceiling / folds.sum(axis=1)).sum())
-
-
-def _stability(chosen: Sequence[tuple[int, ...]], inputs: int) -> float | None:
-    """Mean Jaccard index over all pairs of folds; two empty suites agree."""
-    if len(chosen) < 2:
-        return None
-    member = np.zeros((len(chosen), inputs))
-    for fold, columns in enumerate(chosen):
-        member[fold, list(columns)] = 1.0
-    shared = member @ member.T
-    sizes = np.diag(shared)
-    union = sizes[:, None] + sizes[None, :] - shared
-    jaccard = np.where(union > 0, shared / np.maximum(union, 1.0), 1.0)
-    pairs = np.triu_indices(len(chosen), 1)
-    return float(jaccard[pairs].mean())
+    return {
+        Split.RANDOM: np.arange(mutants, dtype=np.intp),
+        Split.SITE: site_groups([sites for case in found for sites in case.sites]),
+        Split.RULE: numbered(["+".join(rules) for case in found for rules in case.rules]),
+        Split.FAMILY: numbered([family for case in found for family in case.families]),
+        Split.SUBSTRATE: numbered([f"{c.problem} {s}" for c in found for s in c.substrates]),
+    }
 
 
 def _figures(case: Case, budget: int, solver: str) -> ProblemFigures:
     """Figures of one problem that need no folds."""
     instance: Instance = case.instance
     selection = solve(instance, budget, solver)
+    killed = kills_of(instance, [instance.inputs.index(name) for name in selection.members])
+    minimal = dominators(instance)
     return ProblemFigures(
         problem=case.problem,
         mutants=instance.total,
@@ -195,4 +211,15 @@ def _figures(case: Case, budget: int, solver: str) -> ProblemFigures:
         random=float(random_detection(instance, budget).sum()),
         own=None if case.own is None else int(case.own.sum()),
         first_own=None if case.first_own is None else int(case.first_own.sum()),
+        optima=selection.optima,
+        minimal=len(minimal.rows),
+        minimal_fitted=int(killed[minimal.rows].sum()),
+        minimal_own=None if case.own is None else int(case.own[minimal.rows].sum()),
+        behaviours=len(np.unique(case.behaviours)),
+        behaviours_fitted=len(np.unique(case.behaviours[killed])),
+        flaky_cells=case.flaky_cells,
+        by_family={
+            name: (case.families.count(name), int(killed[np.array(case.families) == name].sum()))
+            for name in sorted(set(case.families))
+        },
     )

@@ -1,12 +1,18 @@
 """Figures of one split: sums by problem, and how they add up."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from suiteopt.validation.baselines import lift
 from suiteopt.validation.bootstrap import share_interval, sign_flip_p
 from suiteopt.validation.splits import Split
+
+OUTPUT = "output"
+"""The view of the mutants that an exception or a wrong output witnesses."""
+
+FAMILY = "family:"
+"""Prefix of the views of one family each."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class ProblemSplit:
         Folds that hold out a mutant of this problem; of those, folds that would have left none.
     stability : float or None
         Mean Jaccard index of the suites over all pairs of folds.
+    views : mapping of str to tuple of float
+        Mutants and held-out detection of parts of them: ``output``, ``family:<name>``.
     """
 
     problem: str
@@ -46,21 +54,25 @@ class ProblemSplit:
     folds: int
     excluded: int
     stability: float | None
+    views: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def nothing(cls, problem: str, excluded: int) -> "ProblemSplit":
         """Every fold would have emptied the problem, or there was none."""
-        zeros = dict.fromkeys(("held_out", "training", "ceiling", "single", "random"), 0.0)
         return cls(
             problem=problem,
             mutants=0.0,
+            held_out=0.0,
+            training=0.0,
+            ceiling=0.0,
+            single=0.0,
+            random=0.0,
             own=None,
             behaviours=0.0,
             behaviours_held_out=0.0,
             folds=0,
             excluded=excluded,
             stability=None,
-            **zeros,
         )
 
     @property
@@ -142,6 +154,42 @@ class SplitFigures:
         return sign_flip_p([(row.held_out - (row.own or 0.0)) / row.mutants for row in scored])
 
     @property
+    def own_difference_interval(self) -> tuple[float, float] | None:
+        """Bootstrap interval of held out minus own draws, on the same resamples."""
+        if self.own_share is None:
+            return None
+        return share_interval(
+            [row.held_out - (row.own or 0.0) for row in self.problems],
+            [row.mutants for row in self.problems],
+        )
+
+    @property
+    def macro_share(self) -> float | None:
+        """Mean over problems."""
+        return mean([row.held_out_share for row in self.problems])
+
+    def view(self, name: str) -> float | None:
+        """Held-out detection of a part of the mutants."""
+        pairs = [row.views[name] for row in self.problems if name in row.views]
+        return share_of(sum(pair[1] for pair in pairs), sum(pair[0] for pair in pairs))
+
+    @property
+    def by_family(self) -> dict[str, float | None]:
+        """Held-out detection by family."""
+        names = sorted({name for row in self.problems for name in row.views})
+        return {
+            name.removeprefix(FAMILY): self.view(name) for name in names if name.startswith(FAMILY)
+        }
+
+    @property
+    def distinct_share(self) -> float | None:
+        """Mean over behaviours."""
+        return share_of(
+            sum(row.behaviours_held_out for row in self.problems),
+            sum(row.behaviours for row in self.problems),
+        )
+
+    @property
     def stability_share(self) -> float | None:
         """Mean over problems."""
         values = [row.stability for row in self.problems if row.stability is not None]
@@ -151,22 +199,21 @@ class SplitFigures:
         """JSON form, beside the fitted share."""
         held, oracle = self.held_out_share, self.share(lambda row: row.ceiling)
         random = self.share(lambda row: row.random)
-        gap_interval, interval = self.gap_interval, self.interval
-        macro = [share for row in self.problems if (share := row.held_out_share) is not None]
         known = held is not None and oracle is not None and random is not None
         return {
             "held_out_share": held,
-            "held_out_macro_share": sum(macro) / len(macro) if macro else None,
-            "distinct_share": share_of(
-                sum(row.behaviours_held_out for row in self.problems),
-                sum(row.behaviours for row in self.problems),
-            ),
+            "held_out_macro_share": self.macro_share,
+            "held_out_by_family": self.by_family,
+            "held_out_macro_family_share": mean(list(self.by_family.values())),
+            "in_output_share": self.view(OUTPUT),
+            "distinct_share": self.distinct_share,
             "gap_share": self.gap_share,
             "fitted_minus_held_out_share": (
                 None if fitted is None or held is None else fitted - held
             ),
-            "interval": None if interval is None else list(interval),
-            "gap_interval": None if gap_interval is None else list(gap_interval),
+            "interval": _listed(self.interval),
+            "gap_interval": _listed(self.gap_interval),
+            "own_difference_interval": _listed(self.own_difference_interval),
             "sign_flip_p": self.sign_flip_p,
             "oracle_share": oracle,
             "single_share": self.share(lambda row: row.single),
@@ -177,6 +224,16 @@ class SplitFigures:
             "folds": self.folds,
             "excluded": sum(row.excluded for row in self.problems),
         }
+
+
+def mean(shares: Sequence[float | None]) -> float | None:
+    """Mean of the shares that there are."""
+    known = [share for share in shares if share is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _listed(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)
 
 
 def share_of(part: float, whole: float) -> float | None:

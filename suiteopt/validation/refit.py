@@ -1,11 +1,13 @@
 """The whole procedure, repeated on the training mutants of every fold."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.bank import BANK_CELLS, bank_cells, best_sets, make_bank
+from suiteopt.selection.bank import BANK_CELLS, Bank, bank_cells, best_sets, make_bank
 from suiteopt.selection.instance import Instance, columns_of, keep_rows
 from suiteopt.selection.solve import solve
 
@@ -32,57 +34,84 @@ class Refits:
     ceiling: NDArray[np.int64]
 
 
-def refit(instance: Instance, held: NDArray[np.bool_], budget: int, solver: str) -> Refits:
-    """Choose a suite for every fold from the mutants outside it.
+class Refitter:
+    """One problem, ready to be solved for any number of folds.
 
     Everything that looks at kills is done again in each fold: the choice and all its tie-breaks.
-    Small problems are solved for all folds by one matrix product; the others one by one.
+    Small problems are solved for all folds by one matrix product over a table of all small
+    suites, which is built once; the others one by one.
 
     Parameters
     ----------
     instance : Instance
-    held : ndarray of bool, shape (folds, m)
     budget : int
     solver : str
         As `suiteopt.selection.solve.solve` takes it.
     """
-    if solver in ("auto", "enumerate") and bank_cells(instance, budget) <= BANK_CELLS:
-        return _by_bank(instance, held, budget)
-    chosen, singles, ceiling = [], [], []
-    for fold in held:
-        training = keep_rows(instance, np.flatnonzero(~fold))
-        chosen.append(_solved(training, budget, solver))
-        singles.append(_solved(training, 1, solver))
-        held_out = keep_rows(instance, np.flatnonzero(fold))
-        ceiling.append(solve(held_out, budget, solver).bound)
-    return Refits(
-        tuple(chosen),
-        np.array([_kills(instance, columns) for columns in chosen]),
-        np.array([_kills(instance, columns) for columns in singles]),
-        np.array(ceiling, dtype=np.int64),
-    )
+
+    def __init__(self, instance: Instance, budget: int, solver: str) -> None:
+        self.instance = instance
+        self.budget = budget
+        self.solver = solver
+
+    @cached_property
+    def bank(self) -> Bank | None:
+        """All suites within the budget, where that is how the problem is solved."""
+        small = bank_cells(self.instance, self.budget) <= BANK_CELLS
+        if self.solver in ("auto", "enumerate") and small:
+            return make_bank(self.instance, self.budget)
+        return None
+
+    @cached_property
+    def _singles(self) -> Bank:
+        return make_bank(self.instance, 1)
+
+    def refit(self, held: NDArray[np.bool_]) -> Refits:
+        """Choose a suite for every fold from the mutants outside it.
+
+        Parameters
+        ----------
+        held : ndarray of bool, shape (folds, m)
+        """
+        if self.bank is not None:
+            return self._by_bank(self.bank, held)
+        instance = self.instance
+        chosen, singles, ceiling = [], [], []
+        for fold in held:
+            training = keep_rows(instance, np.flatnonzero(~fold))
+            chosen.append(_solved(training, self.budget, self.solver))
+            singles.append(_solved(training, 1, self.solver))
+            held_out = keep_rows(instance, np.flatnonzero(fold))
+            ceiling.append(solve(held_out, self.budget, self.solver).bound)
+        return Refits(
+            tuple(chosen),
+            np.array([kills_of(instance, columns) for columns in chosen]),
+            np.array([kills_of(instance, columns) for columns in singles]),
+            np.array(ceiling, dtype=np.int64),
+        )
+
+    def _by_bank(self, bank: Bank, held: NDArray[np.bool_]) -> Refits:
+        weights = self.instance.weights[:, None]
+        training = np.where(held.T, 0, weights)
+        winners = best_sets(bank, training)
+        return Refits(
+            tuple(bank.sets[winner] for winner in winners),
+            bank.detects(winners),
+            self._singles.detects(best_sets(self._singles, training)),
+            bank.reached(np.where(held.T, weights, 0)).astype(np.int64),
+        )
 
 
-def _by_bank(instance: Instance, held: NDArray[np.bool_], budget: int) -> Refits:
-    weights = instance.weights[:, None]
-    training = np.where(held.T, 0, weights)
-    bank = make_bank(instance, budget)
-    singles = make_bank(instance, 1)
-    winners = best_sets(bank, training)
-    held_out = np.where(held.T, weights, 0).astype(np.float64)
-    reached = bank.detected.astype(np.float64) @ held_out
-    return Refits(
-        tuple(bank.sets[winner] for winner in winners),
-        bank.detected[winners],
-        singles.detected[best_sets(singles, training)],
-        reached.max(axis=0).astype(np.int64),
-    )
+def refit(instance: Instance, held: NDArray[np.bool_], budget: int, solver: str) -> Refits:
+    """Choose a suite for every fold, once: see `Refitter`."""
+    return Refitter(instance, budget, solver).refit(held)
 
 
 def _solved(instance: Instance, budget: int, solver: str) -> tuple[int, ...]:
     return tuple(columns_of(instance, solve(instance, budget, solver).members, "find"))
 
 
-def _kills(instance: Instance, columns: tuple[int, ...]) -> NDArray[np.bool_]:
+def kills_of(instance: Instance, columns: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell which mutants some columns and the given inputs kill; shape (m,)."""
     killed: NDArray[np.bool_] = (instance.given > 0) | instance.kills[:, list(columns)].any(axis=1)
     return killed

@@ -1,18 +1,27 @@
-"""Folds of mutants: at random, by site, by rule, by family.
+"""Folds of mutants: at random, by site, by rule, by family, by substrate.
 
 A fold is a boolean mask over the mutants of all problems together; True is held out.
 """
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import GroupKFold, StratifiedKFold
+
+from suiteopt.selection.sites import site_groups
+
+__all__ = [
+    "Folds",
+    "Split",
+    "label_folds",
+    "random_folds",
+    "site_folds",
+    "site_groups",
+]
 
 
 class Split(StrEnum):
@@ -22,6 +31,7 @@ class Split(StrEnum):
     SITE = "site"  # all edits of one expression together: the primary figure
     RULE = "rule"  # one rule at a time, from all problems at once
     FAMILY = "family"  # one family at a time, from all problems at once
+    SUBSTRATE = "substrate"  # one implementation at a time, where a problem has several
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,31 +82,6 @@ def random_folds(
             splitter = StratifiedKFold(folds, shuffle=True, random_state=seed + repeat)
             held += [_mask(test, mutants) for _, test in splitter.split(labels, labels)]
     return Folds(np.array(held), repeats, np.ones(mutants))
-
-
-def site_groups(sites: Sequence[Sequence[Hashable]]) -> NDArray[np.intp]:
-    """Number the groups of mutants that are linked by a common site.
-
-    A merged duplicate has the sites of all it was merged from, and so links their groups. A
-    mutant without a site is a group of its own.
-
-    Parameters
-    ----------
-    sites : sequence of sequences, one a mutant
-        Any hashable that is equal for the same expression: source identity, start, end.
-    """
-    numbers: dict[Hashable, int] = {}
-    edges = [
-        (mutant, numbers.setdefault(site, len(numbers)))
-        for mutant, own in enumerate(sites)
-        for site in own
-    ]
-    mutants, size = len(sites), len(sites) + len(numbers)
-    rows = np.array([edge[0] for edge in edges], dtype=np.intp)
-    columns = np.array([edge[1] for edge in edges], dtype=np.intp) + mutants
-    links = csr_array((np.ones(len(edges), dtype=np.int8), (rows, columns)), shape=(size, size))
-    labels = np.asarray(connected_components(links, directed=False)[1][:mutants])
-    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
 
 
 def site_folds(groups: NDArray[np.intp], count: int, repeats: int, seed: int = 0) -> Folds:

@@ -126,6 +126,15 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
     "erf-by-tanh": [
         ("", "v = erff(w);", ["v = tanhf(1.128379167f * w * (1.0f + 0.08943f * w * w));"]),
     ],
+    "expm1-by-exp": [
+        ("", "v = expm1f(w);", ["v = expf(w) - 1.0f;"]),
+        ("", "v = acc * expm1f(-2.0f * w);", ["v = acc * (expf(-2.0f * w) - 1.0f);"]),
+        ("", "v = fabsf(expm1(v + w));", ["v = fabsf(exp(v + w) - 1.0f);"]),
+    ],
+    "log1p-by-log": [
+        ("", "v = log1pf(expf(w));", ["v = logf(1.0f + expf(w));"]),
+        ("", "v = acc / log1pf(w * w);", ["v = acc / logf(1.0f + w * w);"]),
+    ],
     "constant-off-1e-2": [
         ("", "v = w * 0.5f;", ["v = w * 0.505f;"]),
     ],
@@ -626,6 +635,10 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
 
 # rule -> statements in which it must find nothing
 NEGATIVES: list[tuple[str, str]] = [
+    ("expm1-by-exp", "v = expf(w) - 1.0f;"),
+    ("expm1-by-exp", "v = expm1f();"),
+    ("log1p-by-log", "v = logf(1.0f + w);"),
+    ("log1p-by-log", "v = log1pf(v, w);"),
     ("lt-to-le", "if (v < w) y[i] = v;"),
     ("lt-to-le", "const float* p = x;\nif (p < x + n) y[i] = v;"),
     ("gt-to-ge", "for (int o = 16; o > 0; o >>= 1) acc += v;"),

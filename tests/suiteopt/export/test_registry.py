@@ -40,35 +40,81 @@ def test_capabilities_say_what_the_harness_does(plugins: list[EntryPoint]) -> No
     assert get_target("kernelbench-verified", tolerance=1e-4).capabilities.oracle == "fixed:0.0001"
 
 
+NAMES = [
+    "flashinfer-bench",
+    "gpumode",
+    "json",
+    "kernelbench",
+    "kernelbench-sidecar",
+    "kernelbench-verified",
+    "multikernelbench",
+    "robust-kbench",
+]
+
+
 def test_descriptions_hold_what_the_command_shows(plugins: list[EntryPoint]) -> None:
-    assert describe_targets() == [
-        {
-            "name": "kernelbench-verified",
-            "title": "KernelBench-Verified: hidden inputs of level 1 to 3, values only",
-            "needs": ["values"],
-            "oracle": "fixed:0.001",
-            "comparator": "allclose_candidate",
-            "member_limit": None,
-            "own_first": True,
-            "dtypes": ["float32"],
-            "options": {"tolerance": 0.001, "keep_original": True},
-        }
-    ]
+    described = {target["name"]: target for target in describe_targets()}
+    assert list(described) == NAMES
+    assert described["kernelbench-verified"] == {
+        "name": "kernelbench-verified",
+        "title": "KernelBench-Verified: hidden inputs of level 1 to 3, values only",
+        "needs": ["values"],
+        "oracle": "fixed:0.001",
+        "comparator": "allclose_candidate",
+        "tolerance": 0.001,
+        "member_limit": None,
+        "own_first": True,
+        "own_draws": True,
+        "dtypes": ["float32"],
+        "trials": "hidden configurations after five own draws",
+        "memory": "one member",
+        "options": {"tolerance": 0.001, "keep_original": True},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "needs", "oracle", "limit", "own_first", "draws"),
+    [
+        ("kernelbench-sidecar", "nonfinite parameters values", None, None, False, True),
+        ("kernelbench", "values", "fixed:0.0001", 5, False, True),
+        ("multikernelbench", "values", "fixed:0.0001", None, True, True),
+        ("robust-kbench", "parameters values", "fixed:1e-05", None, False, False),
+        ("gpumode", "nonfinite shapes values", None, None, False, False),
+        ("flashinfer-bench", "parameters shapes values", "flashinfer-bench", None, False, False),
+        ("json", "nonfinite parameters shapes values", None, None, False, True),
+    ],
+)
+def test_each_target_says_what_it_carries(
+    plugins: list[EntryPoint],
+    name: str,
+    needs: str,
+    oracle: str | None,
+    limit: int | None,
+    own_first: bool,
+    draws: bool,
+) -> None:
+    target = get_target(name)
+    found = target.capabilities
+    assert sorted(found.needs) == needs.split()
+    assert (found.oracle, found.member_limit) == (oracle, limit)
+    assert (found.own_first, found.draws) == (own_first, draws)
+    assert target.draws == draws
+    assert (target.tolerance is None) == (oracle is None)
 
 
 def test_a_plugin_is_found(plugins: list[EntryPoint]) -> None:
     plugins.append(point("again", OWN))
     assert isinstance(get_target("again"), KernelBenchVerified)
-    assert [target["name"] for target in describe_targets()] == ["again", "kernelbench-verified"]
+    assert [target["name"] for target in describe_targets()] == ["again", *NAMES]
 
 
 @pytest.mark.parametrize(
     ("name", "options", "what"),
     [
         (
-            "kernelbench",
+            "nobench",
             {},
-            "there is no target 'kernelbench'; known targets: kernelbench-verified",
+            "there is no target 'nobench'; known targets: flashinfer-bench, gpumode, json",
         ),
         ("kernelbench-verified", {"speed": 1}, "no option 'speed'.*tolerance, keep_original"),
         ("kernelbench-verified", {"tolerance": "x"}, "no positive number"),

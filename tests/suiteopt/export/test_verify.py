@@ -1,6 +1,8 @@
 import json
+import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,3 +182,47 @@ def test_a_process_that_hangs_or_lacks_torch_is_told_apart(
     monkeypatch.setattr(target, "loader", lambda: loader(missing))
     with pytest.raises(MissingExtraError, match="'torch', which is not installed"):
         loading.load_files(target, repo, jobs, 0, None, timeout=9.0)
+
+
+def test_a_terminated_verification_leaves_neither_process_nor_directory(tmp_path: Path) -> None:
+    repo = copy_sample(tmp_path)
+    export(suite(lattice_and_own(19)), TARGET, repo)
+    mark = tmp_path / "pid"
+    problem_file = repo / "KernelBench/level1/19_ReLU.py"
+    problem_file.write_text(
+        f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    program = "from suiteopt.cli.main import run; run()"
+    process = subprocess.Popen(
+        [sys.executable, "-B", "-c", program, "verify", str(repo)],
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    loader = int(mark.read_text())
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said.startswith("error: interrupted")
+    assert list(scratch.iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(loader, 0)
+
+
+def test_progress_names_the_files_in_turn(tmp_path: Path) -> None:
+    repo = copy_sample(tmp_path)
+    chosen = suite(lattice_and_own(1), lattice_and_own(19))
+    export(chosen, TARGET, repo)
+    target = KernelBenchVerified()
+    told: list[tuple[str, int, int]] = []
+    loading.load_files(
+        target, repo, target.jobs(chosen, repo), 1, None, 99.0, lambda *turn: told.append(turn)
+    )
+    assert all(total == 2 and 1 <= number <= 2 for _, number, total in told)
+    assert {problem for problem, _, _ in told} <= {"level1/001", "level1/019"}

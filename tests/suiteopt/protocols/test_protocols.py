@@ -1,5 +1,6 @@
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from suiteopt.errors import UserError
 from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.oracle import Nonfinite, parse_oracle
-from suiteopt.matrix.schema import Kind, Statistic
+from suiteopt.matrix.schema import Kind, Statistic, Status
 from suiteopt.protocols import (
+    absent_inputs,
+    judges_alike,
     known_protocols,
     load_oracle,
     load_protocol,
@@ -30,6 +33,7 @@ FACTS = {
     "multikernelbench": (1e-4, 5, Statistic.ALLCLOSE_CANDIDATE, Nonfinite.TORCH),
     "flashinfer-bench": (1e-2, 3, Statistic.EITHER_OR, Nonfinite.FINITE_OUTPUT),
     "robust-kbench": (1e-5, 5, Statistic.ALLCLOSE_CANDIDATE, Nonfinite.TORCH),
+    "value-fuzz": (1e-2, 0, Statistic.ALLCLOSE_CANDIDATE, Nonfinite.TORCH),
 }
 
 
@@ -43,10 +47,10 @@ def test_what_each_benchmark_does(name: str) -> None:
     tolerance, count, comparator, nonfinite = FACTS[name]
     protocol = load_protocol(name)
     assert protocol.oracle.fixed_tolerance("float32") == tolerance
-    assert sum(rule.count for rule in protocol.inputs) == count
+    assert sum(rule.count or 0 for rule in protocol.inputs) == count
     assert protocol.oracle.comparator == comparator
     assert protocol.oracle.nonfinite == nonfinite
-    assert protocol.source.startswith("github ")
+    assert protocol.source.startswith(("github ", "arXiv "))
     assert load_oracle(name) == protocol.oracle == protocol_oracles()[name]
     text = (files("suiteopt.protocols") / f"{name}.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text)["name"] == name
@@ -127,6 +131,27 @@ count = 2
 """
 
 
+def test_value_fuzz_asks_for_extremes_and_non_finite_values() -> None:
+    protocol = load_protocol("value-fuzz")
+    assert {rule.count for rule in protocol.inputs} == {None}
+    names = {rule.values for rule in protocol.inputs}
+    assert names >= {"beyond-half", "below-half", "octaves", "infinities", "nonfinite"}
+    assert str(protocol.inputs[0]) == "all x own-x30 with benchmark parameters"
+
+
+def test_all_of_a_recipe_may_be_none(tmp_path: Path) -> None:
+    changes = {f"{P}:i1": {"value_recipe": "octaves"}, f"{P}:w0": {"value_recipe": "octaves"}}
+    matrix = tiny_matrix(tmp_path / "m", {P: [[1, 0]]}, inputs=changes)
+    protocol = load_protocol("value-fuzz")
+    assert protocol_inputs(matrix, P, protocol) == (f"{P}:i1",)
+    absent = absent_inputs(matrix, P, protocol)
+    assert "octaves" not in absent
+    assert len(absent) == len(protocol.inputs) - 1
+    bare = tiny_matrix(tmp_path / "bare", {P: [[1]]})
+    with pytest.raises(UserError, match="the matrix has none of its inputs"):
+        protocol_inputs(bare, P, protocol)
+
+
 @pytest.fixture
 def own_file(tmp_path: Path) -> Callable[[str], str]:
     def write(text: str) -> str:
@@ -152,9 +177,56 @@ def test_a_users_own_file(own_file: Callable[[str], str]) -> None:
     assert load_oracle(own_file(WHOLE)) == protocol.oracle
 
 
+def test_the_documented_example_is_a_protocol(own_file: Callable[[str], str]) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "matrix-format.md").read_text(encoding="utf-8")
+    protocol = load_protocol(own_file(text.split("```toml\n")[1].split("```")[0]))
+    assert protocol.oracle.tolerance == 1e-3
+    assert Status.UNWRITTEN in protocol.oracle.fatal
+    assert [rule.count for rule in protocol.inputs] == [3, None]
+
+
+def test_trials_stand_for_own_draws(own_file: Callable[[str], str], tmp_path: Path) -> None:
+    text = 'name = "mine"\ncomparator = "max_abs"\ntolerance = 1e-3\ntrials = 3\n'
+    protocol = load_protocol(own_file(text))
+    matrix = tiny_matrix(tmp_path / "m", {P: [[1]]}, own=True)
+    assert protocol_inputs(matrix, P, protocol) == tuple(f"{P}:own-{j}" for j in range(3))
+    both = load_protocol(own_file(text + '[[inputs]]\nvalues = "own-x3"\n'))
+    assert protocol_inputs(matrix, P, both)[3:] == (f"{P}:own-x3",)
+
+
+def test_a_tolerance_calibrated_on_the_controls(own_file: Callable[[str], str]) -> None:
+    text = WHOLE.replace("rtol_over_atol = 0.1\n", "").replace("1e-3", '"calibrated:30"')
+    assert load_protocol(own_file(text)).oracle.safety == 30
+    assert load_protocol(own_file(text.replace(":30", ""))).oracle.safety == 10
+
+
+def test_what_a_harness_sees_by_itself(own_file: Callable[[str], str]) -> None:
+    text = WHOLE.replace('"equal_nan"', '"equal_nan"\nsees = ["unwritten"]')
+    assert Status.UNWRITTEN in load_protocol(own_file(text)).oracle.fatal
+    assert Status.UNWRITTEN not in load_protocol(own_file(WHOLE)).oracle.fatal
+
+
+def test_protocols_that_differ_in_the_name_alone_judge_alike() -> None:
+    first, second = load_protocol("kernelbench"), load_protocol("kernelbench-v0.1")
+    assert not judges_alike(first, second, ["float32"])
+    assert judges_alike(first, replace(first, oracle=replace(first.oracle, name="other")), [])
+    # 1e-4 for fp32 and 1e-2 for bf16 against 1e-4 for all.
+    assert judges_alike(first, load_protocol("multikernelbench"), ["float32"])
+    assert not judges_alike(first, load_protocol("multikernelbench"), ["float32", "bfloat16"])
+    finite = replace(first.oracle, nonfinite=Nonfinite.FINITE_OUTPUT)
+    assert not judges_alike(first, replace(first, oracle=finite), [])
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
+        (("tolerance = 1e-3", 'tolerance = "calibrated:0.5"'), "its tolerance is neither"),
+        (("tolerance = 1e-3", 'tolerance = "calibrated:x"'), "its tolerance is neither"),
+        (("tolerance = 1e-3", "tolerance = 1e-3\ntrials = 0"), "its trials are no whole number"),
+        (("tolerance = 1e-3", 'tolerance = 1e-3\nsees = ["crash"]'), "what it sees is no list"),
+        (("tolerance = 1e-3", 'tolerance = 1e-3\nsees = "unwritten"'), "what it sees is no list"),
+        (("count = 2", 'count = "every"'), "the count of an input is no whole number"),
+        (('values = "lattice-*"', "values = 3"), "the values, parameters and shape of an input"),
         (('name = "mine"', ""), "it lacks the key 'name'"),
         (("tolerance = 1e-3", ""), "it lacks the key 'tolerance'"),
         (("tolerance = 1e-3", 'tolerance = "tight"'), "its tolerance is neither a number"),

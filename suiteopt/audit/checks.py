@@ -1,0 +1,115 @@
+"""What is run on a problem and by what it is judged: a protocol's inputs, or a suite's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suiteopt.errors import UserError
+from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.oracle import Oracle
+from suiteopt.matrix.store import Matrix
+from suiteopt.protocols import Protocol, known_protocols, load_oracle, protocol_inputs
+from suiteopt.selection.cases import OWN_PROTOCOL
+from suiteopt.suite import Suite
+
+
+@dataclass(frozen=True)
+class Check:
+    """An oracle with the inputs that it runs on each problem.
+
+    Attributes
+    ----------
+    name : str
+    oracle : Oracle
+    inputs : mapping of str to tuple of str
+        Ids by problem; a problem that is not there is not checked.
+    """
+
+    name: str
+    oracle: Oracle
+    inputs: Mapping[str, tuple[str, ...]]
+
+
+def protocol_check(matrix: Matrix, protocol: Protocol) -> Check:
+    """Return what a protocol runs on every measured problem of a matrix.
+
+    Raises
+    ------
+    UserError
+        If the matrix lacks an input of it.
+    """
+    return Check(
+        protocol.name,
+        protocol.oracle,
+        {name: protocol_inputs(matrix, name, protocol) for name in matrix.measured_problems},
+    )
+
+
+def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:
+    """Return what a suite runs: its members, after the target's own draws where it has them.
+
+    A measured problem that the suite leaves out has the own draws alone, or nothing.
+
+    Raises
+    ------
+    UserError
+        If the matrix has not a problem or an input of it, or the suite's target is unknown.
+    """
+    own_first = False
+    if suite.target is not None:
+        from suiteopt.export.registry import get_target
+
+        own_first = get_target(suite.target).capabilities.own_first
+    for part in suite.problems:
+        if part.problem not in matrix.measured_problems:
+            raise UserError(
+                f"{name} has the problem {part.problem}, of which the matrix at {matrix.path} has "
+                "no cells; give the matrix that it was chosen from"
+            )
+        known = set(matrix.inputs_of(part.problem)["input"].astype(str))
+        unknown = [member.input for member in part.members if member.input not in known]
+        if unknown:
+            raise UserError(
+                f"{name} has the input {unknown[0]!r}, which the matrix at {matrix.path} does not "
+                "have; give the matrix that it was chosen from"
+            )
+    chosen = {part.problem: [member.input for member in part.members] for part in suite.problems}
+    inputs: dict[str, tuple[str, ...]] = {}
+    for problem in matrix.measured_problems:
+        own: tuple[str, ...] = ()
+        if own_first:
+            own = protocol_inputs(matrix, problem, known_protocols()[OWN_PROTOCOL])
+        inputs[problem] = tuple(dict.fromkeys((*own, *chosen.get(problem, ()))))
+    return Check(name, load_oracle(suite.oracle), inputs)
+
+
+def check_table(matrix: Matrix, problem: str, check: Check) -> tuple[KillTable, NDArray[np.intp]]:
+    """Return the kill table of a check's oracle, and the columns of its inputs."""
+    table = kill_table(matrix, problem, check.oracle)
+    positions = {name: column for column, name in enumerate(table.inputs)}
+    names = check.inputs.get(problem, ())
+    return table, np.array([positions[name] for name in names], dtype=np.intp)
+
+
+def require_answers(check: Check, table: KillTable, ran: NDArray[np.bool_]) -> None:
+    """Refuse a problem on which nothing is known of any mutant: zero would be no answer.
+
+    Parameters
+    ----------
+    check : Check
+    table : KillTable
+    ran : ndarray of bool, mutants x inputs of the check
+        Whether the verdict is known.
+
+    Raises
+    ------
+    UserError
+    """
+    if ran.size and not ran.any():
+        raise UserError(
+            f"{check.name} cannot be judged on {table.problem}: the matrix keeps no "
+            f"{check.oracle.comparator} of its inputs for any mutant; use a matrix with that "
+            "statistic, or a comparator that this one has"
+        )

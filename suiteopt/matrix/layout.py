@@ -1,0 +1,78 @@
+"""What a kill table needs of a problem's rows, as arrays: read from the tables once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suiteopt.matrix.schema import ImplementationClass, Kind, Role
+from suiteopt.matrix.store import Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A problem's implementations and inputs, in the order of their tables.
+
+    Attributes
+    ----------
+    ids : ndarray of object
+    rows, columns : mapping of str to int
+        Positions of implementations and inputs by id.
+    kinds : ndarray of object
+    names : tuple of str
+        Ids of the inputs.
+    valid, candidate : ndarray of bool, inputs
+    blind, identical : ndarray of bool, implementations
+    always, locked : ndarray of bool, implementations
+        Rows of every kill table, and rows of one that counts locked mutants.
+    rounds : bool
+    dtype : str
+    """
+
+    ids: NDArray[np.object_]
+    rows: Mapping[str, int]
+    kinds: NDArray[np.object_]
+    names: tuple[str, ...]
+    columns: Mapping[str, int]
+    valid: NDArray[np.bool_]
+    candidate: NDArray[np.bool_]
+    blind: NDArray[np.bool_]
+    identical: NDArray[np.bool_]
+    always: NDArray[np.bool_]
+    locked: NDArray[np.bool_]
+    rounds: bool
+    dtype: str
+
+
+def layout_of(matrix: Matrix, problem: str) -> Layout:
+    """Return the layout of a problem; built once for a matrix that is open."""
+    return matrix.remember(f"layout {problem}", lambda: _build(matrix, problem))
+
+
+def _build(matrix: Matrix, problem: str) -> Layout:
+    implementations = matrix.implementations_of(problem)
+    inputs = matrix.inputs_of(problem)
+    about = matrix.problem(problem)
+    ids = implementations["implementation"].astype(str).to_numpy(dtype=object)
+    names = tuple(str(name) for name in inputs["input"])
+    kinds = implementations["kind"].to_numpy(dtype=object)
+    valid = implementations["class"].to_numpy(dtype=object) == str(ImplementationClass.VALID)
+    mutant = (kinds == str(Kind.MUTANT)) & valid
+    others = np.isin(kinds.astype(str), [str(Kind.NULL), str(Kind.CONTROL), str(Kind.WILD)])
+    shut = implementations["locked"].to_numpy(dtype=np.bool_)
+    return Layout(
+        ids=ids,
+        rows={name: row for row, name in enumerate(ids)},
+        kinds=kinds,
+        names=names,
+        columns={name: column for column, name in enumerate(names)},
+        valid=inputs["valid"].to_numpy(dtype=np.bool_),
+        candidate=(inputs["role"] == str(Role.CANDIDATE)).to_numpy(dtype=np.bool_),
+        blind=implementations["blind"].to_numpy(dtype=np.bool_),
+        identical=implementations["identical"].to_numpy(dtype=np.bool_),
+        always=np.asarray((mutant & ~shut) | others, dtype=np.bool_),
+        locked=np.asarray(mutant | others, dtype=np.bool_),
+        rounds=bool(about["rounds"]),
+        dtype=str(about["dtype"]),
+    )

@@ -1,0 +1,194 @@
+"""The safety factor of calibrated tolerances, chosen on control kinds that did not calibrate.
+
+One kind of control is left out at a time, the others calibrate, and the cells of the kind left
+out are judged at every safety of a grid. No kill is looked at: detection has no say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suiteopt.matrix.kill import calibrating_controls, load_block
+from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
+from suiteopt.matrix.schema import Kind, Role
+from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.tables import floor_column
+from suiteopt.matrix.verdict import CellBlock
+
+SAFETIES = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0)
+"""The grid. Above 30 precision faults escape, so a pool that needs more needs more controls."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutKinds:
+    """How often each kind of control is rejected when the other kinds of its problem calibrate.
+
+    Attributes
+    ----------
+    problem : str
+    kinds : tuple of str
+    trials : ndarray of int64, kinds
+        Candidate inputs on which the kind ran, and the others ran and did not fail.
+    rejected : ndarray of int64, kinds x safeties
+        Of those: inputs on which a control of the kind exceeds the tolerance.
+    """
+
+    problem: str
+    kinds: tuple[str, ...]
+    trials: NDArray[np.int64]
+    rejected: NDArray[np.int64]
+
+
+def held_out_kinds(
+    matrix: Matrix,
+    problem: str,
+    oracle: Oracle,
+    safeties: Sequence[float] = SAFETIES,
+    block: CellBlock | None = None,
+) -> HeldOutKinds:
+    """Leave out each control kind of a problem and count its rejections.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    problem : str
+    oracle : Oracle
+        Calibrated; its comparator counts, its safety does not.
+    safeties : sequence of float
+    block : CellBlock, optional
+        The problem's cells for that comparator.
+    """
+    if block is None:
+        block = load_block(matrix, problem, oracle)
+    details = matrix.implementations_of(problem)
+    names = calibrating_controls(matrix, problem, oracle)
+    kind_of = dict(
+        zip(details["implementation"].astype(str), details["control_kind"].astype(str), strict=True)
+    )
+    kinds = tuple(sorted({kind_of[name] for name in names}))
+    worst = _worst(matrix, problem, block, names)
+    own = np.array([[kind_of[name] == kind for name in names] for kind in kinds], dtype=np.bool_)
+    inputs = matrix.inputs_of(problem)
+    column = floor_column(oracle.comparator)
+    floors = inputs[column].to_numpy(dtype=np.float64) if column in inputs else 0.0
+    pool = inputs["valid"].to_numpy(dtype=np.bool_) & (
+        inputs["role"] == str(Role.CANDIDATE)
+    ).to_numpy(dtype=np.bool_)
+    trials = np.zeros(len(kinds), dtype=np.int64)
+    rejected = np.zeros((len(kinds), len(safeties)), dtype=np.int64)
+    for position, mask in enumerate(own):
+        rest = _largest(worst[~mask])
+        left_out = _largest(worst[mask])
+        counts = pool & np.isfinite(rest) & ~np.isnan(left_out)
+        trials[position] = counts.sum()
+        for place, safety in enumerate(safeties):
+            with np.errstate(invalid="ignore"):
+                tolerances = np.maximum(safety * rest, floors)
+                rejected[position, place] = (counts & (left_out > tolerances)).sum()
+    return HeldOutKinds(problem, kinds, trials, rejected)
+
+
+def calibrating_without(
+    matrix: Matrix, problem: str, oracle: Oracle, kind: str | None
+) -> tuple[str, ...]:
+    """Return the controls that calibrate by default, those of one kind left out."""
+    names = calibrating_controls(matrix, problem, oracle)
+    if kind is None:
+        return names
+    details = matrix.implementations_of(problem)
+    own = details.loc[details["control_kind"] == kind, "implementation"].astype(str)
+    left_out = set(own)
+    return tuple(name for name in names if name not in left_out)
+
+
+def worst_controls(
+    matrix: Matrix,
+    problem: str,
+    oracle: Oracle,
+    block: CellBlock,
+    controls: Sequence[str] | None = None,
+) -> NDArray[np.float64]:
+    """Return the worst calibrating control or substrate of every valid candidate input.
+
+    Parameters
+    ----------
+    matrix, problem, oracle, block
+    controls : sequence of str, optional
+        Those that calibrate; by default all that can.
+
+    Returns
+    -------
+    ndarray of float64
+        Infinite where one fails outright, NaN where none ran.
+    """
+    layout = layout_of(matrix, problem)
+    substrates = [str(name) for name in layout.ids[layout.kinds == str(Kind.SUBSTRATE)]]
+    if controls is None:
+        controls = calibrating_controls(matrix, problem, oracle)
+    names = [*controls, *substrates]
+    worst = _worst(matrix, problem, block, names)
+    inputs = matrix.inputs_of(problem)
+    pool = inputs["valid"].to_numpy(dtype=np.bool_) & (
+        inputs["role"] == str(Role.CANDIDATE)
+    ).to_numpy(dtype=np.bool_)
+    return _largest(worst)[pool]
+
+
+def _worst(
+    matrix: Matrix, problem: str, block: CellBlock, names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Stored maxima of controls, controls x inputs; infinite where one fails, NaN: not run."""
+    details = matrix.implementations_of(problem)["implementation"].astype(str)
+    rows = {name: row for row, name in enumerate(details)}
+    dense = np.full((len(rows), len(matrix.inputs_of(problem))), np.nan)
+    fails = block.fatal | block.fails_high | block.decided
+    dense[block.rows, block.columns] = np.where(
+        fails, np.inf, np.where(block.measured, block.high, np.nan)
+    )
+    worst: NDArray[np.float64] = dense[[rows[name] for name in names]]
+    return worst
+
+
+def _largest(worst: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Largest of what ran; NaN where nothing did."""
+    ran = ~np.isnan(worst)
+    most = np.where(ran, worst, -np.inf).max(axis=0, initial=-np.inf)
+    return np.where(ran.any(axis=0), most, np.nan)
+
+
+def choose_safety(
+    cells: Sequence[HeldOutKinds],
+    safeties: Sequence[float] = SAFETIES,
+    *,
+    without_problem: str | None = None,
+    without_kind: str | None = None,
+) -> float:
+    """Return the smallest safety with the fewest rejections of controls that did not calibrate.
+
+    Parameters
+    ----------
+    cells : sequence of `HeldOutKinds`
+    safeties : sequence of float
+        The grid that they were counted on, ascending.
+    without_problem, without_kind : str, optional
+        What is left out, because it is going to be judged.
+
+    Returns
+    -------
+    float
+        `CALIBRATED_SAFETY` where nothing is left to choose by.
+    """
+    total = np.zeros(len(safeties), dtype=np.int64)
+    trials = 0
+    for part in cells:
+        if part.problem == without_problem:
+            continue
+        keep = np.array([kind != without_kind for kind in part.kinds], dtype=np.bool_)
+        total += part.rejected[keep].sum(axis=0)
+        trials += int(part.trials[keep].sum())
+    if not trials:
+        return CALIBRATED_SAFETY
+    return float(safeties[int(np.argmin(total))])

@@ -1,0 +1,2 @@
+class TestSpec(dict):
+    pass
