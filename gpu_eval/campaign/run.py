@@ -268,9 +268,9 @@ def _interruptible(root: Path) -> Iterator[None]:
         if layout.started:
             raise InterruptedCampaignError(root) from None
         if layout.header.exists():
-            raise UserError(f"interrupted, but the matrix in {root} is whole") from None
+            raise UserError(f"interrupted; the matrix in {root} is whole") from None
         raise UserError(
-            "interrupted before anything was measured; run the same command again"
+            "interrupted; nothing had been measured yet, run the same command again"
         ) from None
 
 

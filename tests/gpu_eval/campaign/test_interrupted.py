@@ -30,7 +30,7 @@ def test_while_planning(
     baseline: Baseline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "build_plan", terminated)
-    with pytest.raises(UserError, match="before anything was measured; run the same command"):
+    with pytest.raises(UserError, match="nothing had been measured yet, run the same command"):
         started(baseline, tmp_path / "matrix")
     assert not (tmp_path / "matrix").exists()
 
@@ -53,7 +53,7 @@ def test_after_the_matrix_was_written(
     root = tmp_path / "matrix"
     with monkeypatch.context() as patched:
         patched.setattr(run.shutil, "rmtree", terminated)
-        with pytest.raises(UserError, match=r"interrupted, but the matrix in .* is whole"):
+        with pytest.raises(UserError, match=r"interrupted; the matrix in .* is whole"):
             started(baseline, root)
     assert Matrix.open(root).meta.complete
 

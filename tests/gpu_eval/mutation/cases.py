@@ -133,7 +133,7 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
     ],
     "log1p-by-log": [
         ("", "v = log1pf(expf(w));", ["v = logf(1.0f + expf(w));"]),
-        ("", "v = acc / log1pf(w * w);", ["v = acc / logf(1.0f + w * w);"]),
+        ("", "v = acc / log1pf(w * w);", ["v = acc / logf(1.0f + (w * w));"]),
     ],
     "constant-off-1e-2": [
         ("", "v = w * 0.5f;", ["v = w * 0.505f;"]),
@@ -305,6 +305,16 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
             "if (t == 0) tile[0] = v;\n__syncthreads();\nw = tile[0];",
             ["if (t == 0) tile[0] = v;\n__syncthreads();\nw = v;"],
         ),
+        (
+            "",
+            "tile[t] = v;\n__syncthreads();\ntile[t] += tile[t + 1];\nw = tile[0];",
+            ["tile[t] = v;\n__syncthreads();\ntile[t] += tile[t + 1];\nw = v;"],
+        ),
+        (
+            "",
+            "plane[t][i] = v;\n__syncthreads();\nw = plane[0][i];",
+            ["plane[t][i] = v;\n__syncthreads();\nw = v;"],
+        ),
     ],
     "buffer-not-toggled": [
         ("", "int b = 0;\nb ^= 1;", ["int b = 0;\nb ^= 0;"]),
@@ -415,6 +425,11 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
             ["int n4 = n / 4;\n;"],
         ),
         ("", "for (int k = n & ~3; k < n; ++k) acc += v;", [";"]),
+        (
+            "",
+            "for (int q = t; q < m; ++q) acc += v;\nfor (int k = m * 4 + t; k < n; ++k) acc += w;",
+            ["for (int q = t; q < m; ++q) acc += v;\n;"],
+        ),
     ],
     "tree-shift-two": [
         (
@@ -658,6 +673,14 @@ NEGATIVES: list[tuple[str, str]] = [
     ("tile-last-skipped", "for (int k = 0; k < n; ++k) acc += v;"),
     ("extent-capped", "for (int k = 0; k < 256; ++k) acc += v;"),
     ("tail-loop-dropped", "for (int k = i * 4; k < n; ++k) acc += v;"),
+    (
+        "tail-loop-dropped",
+        "for (int q = 0; q < m; ++q) acc += v;\nfor (; i < m * 4; ++i) acc += w;",
+    ),
+    ("broadcast-replaced-by-local", "tile[t] = v;\nw = tile[t];"),
+    ("broadcast-replaced-by-local", "w = tile[0];\ntile[t] = v;"),
+    ("broadcast-replaced-by-local", "tile[0] = v;\nw = tile[0];"),
+    ("broadcast-replaced-by-local", "y[t] = v;\nw = y[0];"),
     ("tree-shift-two", "v = i >> 1;"),
     ("tree-stops-early", "for (int k = n; k > 0; --k) acc += v;"),
     ("ceil-to-floor", "int a = (n + 16) / 16;"),
@@ -715,7 +738,6 @@ NEGATIVES: list[tuple[str, str]] = [
     ("barrier-late", "__syncthreads();\nreturn;"),
     ("barrier-first-iteration-only", "__syncthreads();"),
     ("atomic-to-plain", "v = w;"),
-    ("broadcast-replaced-by-local", "tile[t] = v;\n__syncthreads();\nw = tile[0];"),
     ("accumulate-fp16", "int a = 0;\na += n;"),
     ("accumulate-fp16", "v = v * w;"),
     ("store-fp16", "tile[t] = v;"),

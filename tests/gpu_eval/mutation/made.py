@@ -41,7 +41,7 @@ _INNER = Launch(
     kernel="first",
     grid=("n", "1", "1"),
     block=("32", "1", "1"),
-    arguments=(pointer("v"), float32("1 / n"), int32("4")),
+    arguments=(pointer("v"), float32("1 / n"), float32("0.25"), int32("4")),
 )
 PLAN = LaunchPlan(
     steps=(

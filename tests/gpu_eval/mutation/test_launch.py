@@ -13,10 +13,10 @@ first<<<(ceil_div(n, 128), m, 1), (16, 8, 1), 4 * m>>>(pointer x, pointer w, poi
 int32 n, int32 m)
 for step in 0 .. m:
     when n % 4 == 0:
-        first<<<(n, 1, 1), (32, 1, 1), 0>>>(pointer v, float 1 / n, int32 4)
+        first<<<(n, 1, 1), (32, 1, 1), 0>>>(pointer v, float 1 / n, float 0.25, int32 4)
     otherwise:
-        first<<<(n, 1, 1), (32, 1, 1), 0>>>(pointer v, float 1 / n, int32 4)
-        first<<<(n, 1, 1), (32, 1, 1), 0>>>(pointer v, float 1 / n, int32 4)
+        first<<<(n, 1, 1), (32, 1, 1), 0>>>(pointer v, float 1 / n, float 0.25, int32 4)
+        first<<<(n, 1, 1), (32, 1, 1), 0>>>(pointer v, float 1 / n, float 0.25, int32 4)
 """
 # rule -> (line, text in the line before, after) of the first edits; the line is counted from 1
 FIRST_EDITS: dict[str, list[tuple[int, str, str]]] = {
@@ -45,6 +45,8 @@ FIRST_EDITS: dict[str, list[tuple[int, str, str]]] = {
     "launch-pointer-aliased": [(3, "pointer x", "pointer w"), (3, "pointer w", "pointer x")],
     "launch-pointers-swapped": [(3, "pointer x, pointer w", "pointer w, pointer x")],
     "launch-divisor-wrong": [(6, "1 / n", "1 / m")],
+    "launch-constant-off-1e-2": [(6, "float 0.25", "float 0.25 / 0.99")],
+    "launch-constant-off-1e-5": [(6, "float 0.25", "float 0.25 / 0.99999")],
 }
 SHAPES = {"x": ("n",), "w": ("n",), "v": ("m",)}
 CONTEXT = PlanContext.of(PLAN, SHAPES, ("n", "m"))

@@ -235,13 +235,13 @@ def test_magnitudes_bound_the_outputs(corpus: Corpus) -> None:
             assert (magnitude[name] >= output.abs() * (1 - 1e-12)).all()
 
 
-def test_one_control_is_blind(corpus: Corpus) -> None:
-    blind = [c.name for p in corpus.problems.values() for c in p.controls if c.blind]
-    assert blind == ["from-the-contract"]
+def test_a_blind_control_for_every_twenty_problems(corpus: Corpus) -> None:
+    blind = [p.id for p in corpus.problems.values() for c in p.controls if c.blind]
+    assert len(blind) == len(set(blind)) >= len(corpus.problems) / 20
 
 
-def test_four_problems_have_two_substrates(corpus: Corpus) -> None:
-    assert sum(len(p.substrates) >= 2 for p in corpus.problems.values()) >= 4
+def test_most_problems_have_two_substrates(corpus: Corpus) -> None:
+    assert sum(len(p.substrates) >= 2 for p in corpus.problems.values()) >= 98
 
 
 def test_blocks_have_128_or_256_threads_and_demo_grids_several_blocks(corpus: Corpus) -> None:
