@@ -163,6 +163,7 @@ class Worker:
         if self._context.measures:
             # What cannot be had now is asked for again by the first task, which can say so.
             with contextlib.suppress(Exception):
+                self._corpus()
                 self._context.device.warm()
 
     def close(self) -> None:
@@ -189,12 +190,15 @@ class Worker:
         # One thread: the cores are shared by processes, and sums keep one order.
         torch.set_num_threads(1)
         no_tf32()
-        if self._problems is None:
-            corpora = [Path(directory) for directory in self._context.corpora]
-            self._problems = load_corpus(corpora).problems
         if self._runner is not None:
             self._runner.close()
         self._runner = Runner(
-            self._context.device, self._problems[problem], self._beacon, self._orphaned
+            self._context.device, self._corpus()[problem], self._beacon, self._orphaned
         )
         self._problem = problem
+
+    def _corpus(self) -> Mapping[str, Problem]:
+        if self._problems is None:
+            corpora = [Path(directory) for directory in self._context.corpora]
+            self._problems = load_corpus(corpora).problems
+        return self._problems

@@ -4,6 +4,7 @@ from rich.table import Table
 
 from suiteopt.cli.options import JsonOption, MatrixOption
 from suiteopt.console import print_json, stdout
+from suiteopt.matrix.denominator import IMPORTED_DEVICE
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.matrix.summary import MatrixSummary, summarise
 
@@ -18,6 +19,11 @@ def info(matrix: MatrixOption = None, json: JsonOption = False) -> None:
     console = stdout()
     console.print(f"{opened.path}  ({summary.label})", soft_wrap=True)
     console.print(_table(summary))
+
+
+def _counted(summary: MatrixSummary) -> str:
+    imported = summary.device.get("name") == IMPORTED_DEVICE
+    return "counted, none witnessed" if imported else "witnessed wrong"
 
 
 def _table(summary: MatrixSummary) -> Table:
@@ -38,7 +44,7 @@ def _table(summary: MatrixSummary) -> Table:
             f"{mutants.duplicate} duplicate, {mutants.locked} of locked rules"
         ),
         "valid": (
-            f"{mutants.valid}; {mutants.witnessed} witnessed wrong, "
+            f"{mutants.valid}; {mutants.witnessed} {_counted(summary)}, "
             f"{mutants.distinct} distinct behaviours"
         ),
         "others": f"{summary.nulls} null mutants, {summary.controls} controls",

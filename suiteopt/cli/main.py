@@ -6,10 +6,14 @@ import typer
 
 from suiteopt.cli import (
     audit,
+    check,
     crossval,
+    exchange,
     export,
+    import_,
     info,
     recommend,
+    report,
     select,
     show,
     survivors,
@@ -36,6 +40,10 @@ app.command("show")(show.show)
 app.command("targets")(targets.targets)
 app.command("export")(export.export)
 app.command("verify")(verify.verify)
+app.command("check")(check.check)
+app.command("report")(report.report)
+app.command("exchange")(exchange.exchange)
+app.command("import")(import_.import_)
 
 
 def _version(wanted: bool) -> None:

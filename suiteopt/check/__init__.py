@@ -1,0 +1,1 @@
+"""Judging foreign kernels by a suite, beside their benchmark's own check."""
