@@ -7,7 +7,7 @@ PROFILE ?= quick
 DEVICE ?= auto
 MATRIX ?= matrices/local/$(PROFILE)
 
-.PHONY: all demo killmatrix findings test lint clean
+.PHONY: all demo killmatrix findings test lint docs clean
 
 all: $(STAMP)
 
@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  { echo "error: Python 3.11 or newer is needed; run: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[eval,report,export,cluster,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[eval,report,export,cluster,docs,dev]'
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -35,6 +35,9 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) matrices/local build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

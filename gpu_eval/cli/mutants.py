@@ -1,17 +1,30 @@
 """``gpu-eval mutants``: the faults, counted or shown as diffs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gpu_eval.cli.output import Corpora, DeviceName, Json, Problems, absolute, cores, show, table
+from gpu_eval.cli.output import (
+    Corpora,
+    DeviceName,
+    Json,
+    Problems,
+    absolute,
+    cores,
+    resolved_name,
+    show,
+    table,
+)
+from suiteopt.console import stderr
 from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
     from gpu_eval.problems.definition import Problem
+
+CLASSES = ("stillborn", "equivalent", "duplicate", "valid")
 
 app = typer.Typer(help="List and show faults.", no_args_is_help=True)
 
@@ -19,18 +32,29 @@ app = typer.Typer(help="List and show faults.", no_args_is_help=True)
 @app.command("list")
 def list_mutants(
     problem: Problems = None,
-    everything: Annotated[bool, typer.Option("--all", help="All problems (the default).")] = False,
-    compile_them: Annotated[
-        bool, typer.Option("--compile", help="Compile them and sort out equal ones.")
+    everything: Annotated[
+        bool, typer.Option("--all", help="All problems, and compile their faults.")
     ] = False,
+    compile_them: Annotated[
+        bool | None,
+        typer.Option(
+            "--compile/--no-compile",
+            help="Compile the faults and sort out those that do not compile or are equal; about "
+            "25 a second and core. Given with --all unless --no-compile is.",
+        ),
+    ] = None,
     profile: Annotated[
-        str, typer.Option("--profile", help="With --compile: whose shapes plans are resolved on.")
+        str, typer.Option("--profile", help="When compiling: whose shapes plans are resolved on.")
     ] = "demo",
     device: DeviceName = "auto",
     corpus: Corpora = None,
     as_json: Json = False,
 ) -> None:
-    """Count the faults by problem and family; name them where --problem is given."""
+    """Count the faults by problem and family; name them where --problem is given.
+
+    What compiling finds out (stillborn, equivalent, duplicate, valid) is null unless faults are
+    compiled.
+    """
     from gpu_eval.campaign.implementations import implementations
     from suiteopt.matrix.schema import Family, Kind
 
@@ -46,9 +70,10 @@ def list_mutants(
         "rules": len({fault.rule for fault in faults}),
         "by_family": {str(family): by_family[str(family)] for family in Family},
         "generated": len(faults),
+        **dict.fromkeys(CLASSES),
     }
-    if compile_them:
-        answer |= _compiled(problems, profile, device)
+    if everything if compile_them is None else compile_them:
+        answer |= _compiled(problems, {p.id: len(listed[p.id]) for p in problems}, profile, device)
     if problem:
         answer["mutants"] = [
             {
@@ -71,11 +96,7 @@ def list_mutants(
     named = table("", "mutant", "line#", "before", "after")
     for fault in faults if problem else ():
         named.add_row(fault.id, str(fault.span.line), _short(fault.before), _short(fault.after))
-    further = [
-        f"{key}: {answer[key]}"
-        for key in ("stillborn", "equivalent", "duplicate", "valid")
-        if key in answer
-    ]
+    further = [f"{key}: {answer[key]}" for key in CLASSES if answer[key] is not None]
     show(as_json, answer, lines, *([named] if problem else []), *further)
 
 
@@ -124,12 +145,25 @@ def _choose(wanted: Sequence[str] | None, corpus: Corpora) -> "list[Problem]":
     return [known.problem(name) for name in wanted or known.problems]
 
 
-def _compiled(problems: "list[Problem]", profile: str, device: str) -> dict[str, int]:
+def _compiled(
+    problems: "list[Problem]", mutants: Mapping[str, int], profile: str, device: str
+) -> dict[str, Any]:
     """Compile all mutants and count what they are on the shapes of a profile."""
     from gpu_eval.campaign.survey import survey
     from gpu_eval.devices.registry import open_device
 
-    return survey(problems, profile, open_device(device), cores())
+    opened = open_device(device)
+    counts: Counter[str] = Counter()
+    done, total = 0, sum(mutants.values())
+    for problem in problems:
+        if len(problems) > 1:  # all of them take minutes
+            stderr().print(f"gpu-eval: compiled {done} of {total} faults; next {problem.id}")
+        counts.update(survey([problem], profile, opened, cores()))
+        done += mutants[problem.id]
+    return {
+        **{name: counts[name] for name in CLASSES},
+        "compiled": {"device": resolved_name(opened), "profile": profile},
+    }
 
 
 def _short(text: str) -> str:

@@ -1,5 +1,6 @@
 """``gpu-eval new``: a whole working problem to start from."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -19,11 +20,12 @@ def new(
     from gpu_eval.problems.scaffold import new_problem
 
     created = new_problem(name, directory)
+    place = shlex.quote(directory.as_posix())
     show(
         as_json,
         {"problem": name, "directory": str(created)},
         f"{created} holds a working problem; check it with\n"
-        f"    gpu-eval corpus check --corpus {directory}\n"
+        f"    gpu-eval corpus check user/{name} --corpus {place}\n"
         f"and measure it with\n"
-        f"    gpu-eval run --corpus {directory} --output matrix-{name}",
+        f"    gpu-eval run --problem user/{name} --corpus {place} --output matrix-{name}",
     )

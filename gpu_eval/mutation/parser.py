@@ -137,6 +137,8 @@ def blank_unreadable(data: bytes) -> bytes:
 
     Comments and literals stay as they are.
     """
+    if not any(word in data for word in _UNREADABLE):
+        return data  # almost always, and the walk below takes longer than the parser
     result = bytearray(data)
     position = 0
     while position < len(data):

@@ -15,6 +15,7 @@ from gpu_eval.mutation.tree import operator
 from suiteopt.matrix.schema import Family
 
 CAP = 128
+VECTOR_WIDTHS = frozenset({2.0, 4.0, 8.0})
 
 
 class LoopBoundMinusOne(Rule):
@@ -104,9 +105,27 @@ class TailLoopDropped(Rule):
     family = Family.BOUNDARY
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
+        before: set[tuple[int, str]] = set()  # function and bound of the loops so far
         for loop in for_loops(source):
-            if _is_vector_end(source, loop.start):
+            function = source.function(loop.node)
+            key = function.id if function is not None else 0
+            counts = {name for where, name in before if where == key}
+            if _is_vector_end(source, loop.start) or _goes_on(source, loop.start, counts):
                 yield source.edit(loop.node, ";")
+            before.add((key, source.text(loop.bound)))
+
+
+def _goes_on(source: SourceContext, start: Node, counts: set[str]) -> bool:
+    """Return whether a start is where a loop over so many vectors left off: ``vectors * 4 + t``."""
+    start = bare(start)
+    if start.type != "binary_expression":
+        return False
+    left, right = sides(start)
+    if operator(start) == "+":
+        return _goes_on(source, left, counts) or _goes_on(source, right, counts)
+    factors = {number(source, left), number(source, right)}
+    named = {source.text(bare(left)), source.text(bare(right))} & counts
+    return operator(start) == "*" and bool(factors & VECTOR_WIDTHS) and bool(named)
 
 
 def _is_vector_end(source: SourceContext, start: Node) -> bool:
@@ -128,7 +147,7 @@ def _is_vector_end(source: SourceContext, start: Node) -> bool:
             return source.text(right).startswith("~")
         case "*":
             factors = {number(source, left), number(source, right)}
-            return bool(factors & {2.0, 4.0, 8.0}) and _is_quotient(source, left, right)
+            return bool(factors & VECTOR_WIDTHS) and _is_quotient(source, left, right)
         case "-":
             inner = bare(right)
             return inner.type == "binary_expression" and operator(inner) == "%"

@@ -13,10 +13,11 @@ from gpu_eval.mutation.rules.patterns import (
     bare,
     binaries,
     calls,
+    field,
     number,
     sides,
 )
-from gpu_eval.mutation.rules.writes import is_written
+from gpu_eval.mutation.rules.writes import index_of, is_written
 from gpu_eval.mutation.sites import Edit, SourceContext
 from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
@@ -69,7 +70,11 @@ class ShuffleDropped(Rule):
 
 
 class BroadcastReplacedByLocal(Rule):
-    """Uses a thread's own value where the shared result of one thread is meant."""
+    """Uses a thread's own value where the shared result of one thread is meant.
+
+    That is what one thread alone writes (``if (t == 0) s[1] = total``), or the first element of an
+    array into which all put a value: ``s[t] = v``, reduced or not, then ``s[0]``.
+    """
 
     name = "broadcast-replaced-by-local"
     family = Family.SYNCHRONIZATION
@@ -80,8 +85,33 @@ class BroadcastReplacedByLocal(Rule):
             value = published.get(source.text(node))
             if value is None or is_written(source, node):
                 continue
-            if node.start_byte > value.end_byte and source.text(value) in source.visible(node):
+            if self._is_at_hand(source, value, node):
                 yield source.edit(node, source.text(value))
+        for node in source.nodes("subscript_expression"):
+            if not is_written(source, node):
+                yield from self._own_for_reduced(source, node)
+
+    def _own_for_reduced(self, source: SourceContext, node: Node) -> Iterator[Edit]:
+        """Yield, for a read of a shared array's first element, each value that threads put in."""
+        name, first = _first_index(source, node)
+        if first is None or number(source, first) != 0 or source.space(node) is not Space.SHARED:
+            return
+        above = source.parent(node)
+        if above is not None and above.type == "subscript_expression":
+            return  # a part of the whole subscript
+        for assignment in source.nodes("assignment_expression"):
+            target, value = sides(assignment)
+            if operator(assignment) != "=" or bare(value).type != "identifier":
+                continue
+            array, at = _first_index(source, target)
+            everywhere = at is not None and number(source, at) is None
+            same = array == name and source.function(assignment) == source.function(node)
+            if everywhere and same and self._is_at_hand(source, bare(value), node):
+                yield source.edit(node, source.text(bare(value)))
+
+    @staticmethod
+    def _is_at_hand(source: SourceContext, value: Node, node: Node) -> bool:
+        return node.start_byte > value.end_byte and source.text(value) in source.visible(node)
 
     def _published(self, source: SourceContext) -> Iterator[tuple[Node, Node]]:
         """Yield shared places that one thread writes a local value to, with that value."""
@@ -91,6 +121,15 @@ class BroadcastReplacedByLocal(Rule):
                 continue
             if source.space(target) is Space.SHARED and _by_one_thread(source, node):
                 yield target, bare(value)
+
+
+def _first_index(source: SourceContext, node: Node) -> tuple[str, Node | None]:
+    """Return the name of an array and the first index of a subscript of it, if there is one."""
+    index = None
+    while node.type == "subscript_expression":
+        index = index_of(node)
+        node = field(node, "argument")
+    return (source.text(node), index) if node.type == "identifier" else ("", None)
 
 
 def _by_one_thread(source: SourceContext, node: Node) -> bool:

@@ -104,3 +104,30 @@ class LaunchDivisorWrong(LaunchByLaunch):
             others = [d for d in site.context.dimensions if d != bottom]
             if bottom in site.context.dimensions and others:
                 yield site.set(Field.ARGUMENT, index, f"{top} / {others[0]}")
+
+
+class _ConstantPerturbed(LaunchByLaunch):
+    """Passes a float constant that is wrong; epsilons have rules of their own."""
+
+    family = Family.PRECISION
+    divisor: str  # plans allow one division and no product
+
+    def edits(self, site: LaunchSite) -> Iterator[PlanEdit]:
+        for index, argument in enumerate(site.launch.arguments):
+            plain = "/" not in argument.value and "eps" not in argument.value
+            if argument.type is ArgumentType.FLOAT and plain:
+                yield site.set(Field.ARGUMENT, index, f"{argument.value} / {self.divisor}")
+
+
+class LaunchConstantPerturbedLarge(_ConstantPerturbed):
+    """Passes a constant that is wrong by one percent."""
+
+    name = "launch-constant-off-1e-2"
+    divisor = "0.99"
+
+
+class LaunchConstantPerturbedTiny(_ConstantPerturbed):
+    """Passes a constant that is wrong by one in a hundred thousand."""
+
+    name = "launch-constant-off-1e-5"
+    divisor = "0.99999"

@@ -12,6 +12,7 @@ from gpu_eval.mutation.tree import arguments, call_name, operator
 FMA = frozenset({"fmaf", "fma", "__fmaf_rn"})
 EXPONENTIALS = frozenset({"expf", "exp", "__expf", "exp2f"})
 ROOTS = frozenset({"sqrtf", "sqrt", "rsqrtf", "rsqrt", "__fsqrt_rn", "__frsqrt_rn"})
+CANCELLING = frozenset({"expm1f", "expm1", "log1pf", "log1p"})
 ATOMICS = frozenset({"atomicAdd", "atomicSub", "atomicMax", "atomicMin"})
 _INFINITE_NAMES = frozenset({"INFINITY", "FLT_MAX", "HUGE_VALF", "CUDART_INF_F", "DBL_MAX"})
 _INFINITE_BITS = frozenset({"0xff800000", "0x7f800000", "0xff7fffff", "0x7f7fffff"})
@@ -19,7 +20,7 @@ SENTINEL_SIZE = 1e29
 _ANY = range(100)
 _ARGUMENTS = {
     **dict.fromkeys(FMA, (3,)),
-    **dict.fromkeys(EXPONENTIALS | ROOTS | {"fabsf", "fabs", "tanhf", "erff"}, (1,)),
+    **dict.fromkeys(EXPONENTIALS | ROOTS | CANCELLING | {"fabsf", "fabs", "tanhf", "erff"}, (1,)),
     **dict.fromkeys(ATOMICS, (2,)),
     **dict.fromkeys(SHUFFLES, (3, 4)),
 }

@@ -105,6 +105,42 @@ class ErfByTanh(Rule):
                 yield source.edit(node, f"tanhf(1.128379167f * {x} * ({cubic}))")
 
 
+class _Cancelling(Rule):
+    """Writes out a function that exists because its written-out form cancels near zero."""
+
+    family = Family.PRECISION
+    functions: ClassVar[dict[str, str]]  # name -> the function that the written-out form calls
+    form: str
+    atomic: bool  # whether that form binds as tightly as a call
+
+    def sites(self, source: SourceContext) -> Iterator[Edit]:
+        for node in calls(source, *self.functions):
+            inner = arguments(node)[0]
+            function = self.functions[call_name(node)]
+            after = self.form.format(
+                function=function, x=source.text(inner), term=source.wrapped(inner)
+            )
+            yield source.edit(node, after, atomic=self.atomic)
+
+
+class Expm1ByExp(_Cancelling):
+    """Subtracts one from the exponential: ``expm1f(x)`` becomes ``expf(x) - 1.0f``."""
+
+    name = "expm1-by-exp"
+    functions: ClassVar = {"expm1f": "expf", "expm1": "exp"}
+    form = "{function}({x}) - 1.0f"
+    atomic = False
+
+
+class Log1pByLog(_Cancelling):
+    """Adds one before the logarithm: ``log1pf(x)`` becomes ``logf(1.0f + x)``."""
+
+    name = "log1p-by-log"
+    functions: ClassVar = {"log1pf": "logf", "log1p": "log"}
+    form = "{function}(1.0f + {term})"
+    atomic = True
+
+
 class _ConstantPerturbed(Rule):
     """Scales a float constant by one plus ``relative``; zero and epsilons have their own rules."""
 

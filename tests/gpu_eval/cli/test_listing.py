@@ -2,6 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
+from gpu_eval.campaign import survey
+from gpu_eval.cli import mutants
+from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.loader import load_corpus
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.cli.command import Command
 
@@ -37,6 +43,35 @@ def test_mutants_list_of_all_problems_has_every_family(gpu_eval: Command) -> Non
     assert answer["rules"] >= 45
     assert all(answer["by_family"][family] > 0 for family in FAMILIES)
     assert "mutants" not in answer
+    assert list(answer)[-4:] == ["stillborn", "equivalent", "duplicate", "valid"]
+    assert {answer[key] for key in list(answer)[-4:]} == {None}
+
+
+def test_all_mutants_are_compiled_problem_by_problem(
+    gpu_eval: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = list(load_corpus().problems.values())[:2]
+    monkeypatch.setattr(mutants, "_choose", lambda wanted, corpus: known)
+    asked = []
+
+    def surveyed(problems: list[Problem], *arguments: object) -> dict[str, int]:
+        asked.append([p.id for p in problems])
+        return {"stillborn": 1, "equivalent": 2, "duplicate": 3, "valid": 4}
+
+    monkeypatch.setattr(survey, "survey", surveyed)
+    command = gpu_eval("mutants", "list", "--all", "--device", "cpu", "--json")
+    answer = command.json
+    assert asked == [[p.id] for p in known]
+    counts = [answer[key] for key in ("stillborn", "equivalent", "duplicate", "valid")]
+    assert counts == [2, 4, 6, 8]
+    assert answer["compiled"] == {"device": "cpu", "profile": "demo"}
+    lines = command.err.splitlines()
+    assert lines[0] == f"gpu-eval: compiled 0 of {answer['generated']} faults; next level1/001"
+    assert len(lines) == 2
+    plain = gpu_eval("mutants", "list", "--all", "--no-compile", "--json").json
+    assert plain["generated"] == answer["generated"]
+    assert plain["valid"] is None
+    assert len(asked) == 2
 
 
 def test_mutants_show_is_a_diff(gpu_eval: Command, tmp_path: Path) -> None:

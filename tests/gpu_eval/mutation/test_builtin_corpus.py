@@ -4,23 +4,15 @@ from collections import Counter
 
 import pytest
 
-from gpu_eval.mutation.catalogue import faults
-from gpu_eval.mutation.fault import Fault
 from gpu_eval.mutation.parser import parse
 from gpu_eval.problems.definition import Problem, Substrate
-from gpu_eval.problems.loader import load_corpus, sources
+from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Family, OperationClass
-
-CORPUS = load_corpus()
-PAIRS = [(p, s) for p in CORPUS.problems.values() for s in p.substrates]
-
-
-def made(problem: Problem, substrate: Substrate) -> tuple[Fault, ...]:
-    return faults(problem, substrate, sources(problem, substrate), substrate.plan)
+from tests.gpu_eval.mutation.corpus import CORPUS, PAIRS, made, still_parses
 
 
 def test_ids_are_unique_in_the_corpus() -> None:
-    ids = Counter(fault.id for problem, substrate in PAIRS for fault in made(problem, substrate))
+    ids = Counter(fault.id for problem, substrate in PAIRS for fault in made(problem, substrate)[1])
     assert ids.most_common(1)[0][1] == 1
 
 
@@ -28,8 +20,7 @@ def test_ids_are_unique_in_the_corpus() -> None:
     ("problem", "substrate"), PAIRS, ids=[f"{p.id}-{s.name}" for p, s in PAIRS]
 )
 def test_faults_of_a_substrate(problem: Problem, substrate: Substrate) -> None:
-    files = sources(problem, substrate)
-    found = made(problem, substrate)
+    files, found = made(problem, substrate)
     assert len(found) >= 40
     families = {fault.family for fault in found}
     wanted = set(Family)
@@ -39,10 +30,26 @@ def test_faults_of_a_substrate(problem: Problem, substrate: Substrate) -> None:
         wanted.remove(Family.ARITHMETIC)  # elements are compared, not computed with
     assert families >= wanted
     for fault in found:
-        edited = fault.apply(files)
         if fault.plan is None:
-            assert edited != files
-            parse(fault.span.file, edited[fault.span.file])
+            text, span = files[fault.span.file], fault.span
+            assert fault.before != fault.after
+            assert text.encode()[span.start : span.end].decode() == fault.before
+            assert still_parses(span.file, text, span.start, span.end, fault.after), fault.id
         else:
-            assert edited == files
+            assert fault.apply(files) == files
             assert fault.plan != substrate.plan
+
+
+def test_incremental_parsing_is_parsing() -> None:
+    problem = CORPUS.problem("level1/040")
+    files, found = made(problem, problem.substrates[0])
+    for fault in found:
+        if fault.plan is None:
+            parse(fault.span.file, fault.apply(files)[fault.span.file])
+    name = problem.substrates[0].source
+    text = files[name]
+    at = text.encode().index(b"__syncthreads();")
+    for broken in ("if (", "{", "}"):
+        assert not still_parses(name, text, at, at + 1, broken)
+        with pytest.raises(UserError):
+            parse(name, text.encode()[:at].decode() + broken + text.encode()[at + 1 :].decode())
