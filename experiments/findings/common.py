@@ -44,7 +44,7 @@ class Finding:
     figure: bytes = b""
 
 
-def report(name: str, find: Callable[[Matrix], Finding]) -> None:
+def report(name: str, find: Callable[[Matrix], Finding], *, default: Path | None = None) -> None:
     """Make a finding from the default matrix, print it and write ``results/finding-<name>.json``.
 
     Parameters
@@ -52,12 +52,14 @@ def report(name: str, find: Callable[[Matrix], Finding]) -> None:
     name : str
     find : callable
         Takes the opened matrix.
+    default : Path, optional
+        The matrix to use unless ``--matrix`` names one; the one that ships.
     """
     parser = argparse.ArgumentParser(prog=f"python -m experiments.findings.{name}")
     parser.add_argument("--matrix", type=Path, help="by default the one that ships")
     parser.add_argument("--output", type=Path, default=RESULTS, help="directory of the results")
     arguments, _ = parser.parse_known_args()
-    matrix = Matrix.open(resolve_matrix(arguments.matrix))
+    matrix = Matrix.open(resolve_matrix(arguments.matrix or default))
     found = find(matrix)
     document = {
         "finding": name,

@@ -23,6 +23,7 @@ from gpu_eval.campaign.tasks import InputFacts
 from gpu_eval.devices.base import Device
 from gpu_eval.problems.plan import render
 from gpu_eval.problems.tensors import contract, reduction_length
+from gpu_eval.problems.wild import FOLDER, INDEX
 from suiteopt.matrix.cells import stored_cells
 from suiteopt.matrix.schema import (
     COUNTS,
@@ -209,13 +210,22 @@ def cell_table(state: ProblemState, shards: Path) -> pd.DataFrame:
 
 
 def sources(plan: ProblemPlan) -> Mapping[str, str]:
-    """Return the substrates' files and rendered plans, by the names that sites refer to."""
+    """Return the substrates' files and rendered plans, by the names that sites refer to.
+
+    Wild kernels' lie in ``wild/``, beside ``wild/wild.json``, which says what each is.
+    """
     files: dict[str, str] = {}
     for implementation in plan.implementations:
         if implementation.kind == Kind.SUBSTRATE and implementation.source is not None:
             files.update(implementation.source.files)
             if implementation.plan is not None:
                 files[f"{implementation.name}.plan"] = render(implementation.plan)
+    foreign = [i.wild for i in plan.implementations if i.wild is not None]
+    for kernel in foreign:
+        files.update({f"{FOLDER}/{name}": text for name, text in kernel.files().items()})
+        files[f"{FOLDER}/{kernel.name}.plan"] = render(kernel.plan)
+    if foreign:
+        files[f"{FOLDER}/{INDEX}"] = json.dumps([k.about() for k in foreign], indent=1) + "\n"
     return dict(sorted(files.items()))
 
 

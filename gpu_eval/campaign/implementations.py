@@ -1,4 +1,4 @@
-"""Every implementation of a problem: substrates, controls, nulls and mutants."""
+"""Every implementation of a problem: substrates, controls, nulls, mutants and wild kernels."""
 
 from dataclasses import dataclass, replace
 
@@ -9,6 +9,7 @@ from gpu_eval.problems.definition import Control, Problem, Substrate
 from gpu_eval.problems.loader import kernel_source
 from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.plan import LaunchPlan
+from gpu_eval.problems.wild import WildKernel, wild_kernels
 from suiteopt.matrix.schema import Kind
 
 
@@ -21,7 +22,7 @@ class Implementation:
     id : str
     kind : Kind
     name : str
-        Of the substrate, control or null; of a mutant its rule.
+        Of the substrate, control, null or wild kernel; of a mutant its rule.
     substrate : str
         Id of the implementation that was edited, or of itself; empty for torch callables.
     source : KernelSource or None
@@ -33,6 +34,8 @@ class Implementation:
         Of a control.
     locked : bool
         Its rule is set aside.
+    wild : WildKernel or None
+        Of a wild kernel.
     """
 
     id: str
@@ -44,6 +47,7 @@ class Implementation:
     fault: Fault | None = None
     control: Control | None = None
     locked: bool = False
+    wild: WildKernel | None = None
 
     @property
     def is_launch_fault(self) -> bool:
@@ -51,8 +55,15 @@ class Implementation:
         return self.fault is not None and self.fault.plan is not None
 
 
-def implementations(problem: Problem) -> tuple[Implementation, ...]:
-    """List the implementations of a problem; the same corpus gives the same list."""
+def implementations(problem: Problem, *, wild: bool = False) -> tuple[Implementation, ...]:
+    """List the implementations of a problem; the same corpus gives the same list.
+
+    Parameters
+    ----------
+    problem : Problem
+    wild : bool
+        Whether the wild kernels are among them: after all others, so that nothing else moves.
+    """
     substrates = [_substrate(problem, substrate) for substrate in problem.substrates]
     controls = [_control(problem, control) for control in problem.controls]
     nulls = [
@@ -63,7 +74,8 @@ def implementations(problem: Problem) -> tuple[Implementation, ...]:
         for substrate, implementation in zip(problem.substrates, substrates, strict=True)
         for mutant in _mutants(problem, substrate, implementation)
     ]
-    return (*substrates, *controls, *nulls, *mutants)
+    foreign = [_wild(kernel) for kernel in wild_kernels(problem)] if wild else []
+    return (*substrates, *controls, *nulls, *mutants, *foreign)
 
 
 def _substrate(problem: Problem, substrate: Substrate) -> Implementation:
@@ -71,6 +83,18 @@ def _substrate(problem: Problem, substrate: Substrate) -> Implementation:
     source = replace(kernel_source(problem, substrate), id=name)
     return Implementation(
         name, Kind.SUBSTRATE, substrate.name, substrate=name, source=source, plan=substrate.plan
+    )
+
+
+def _wild(kernel: WildKernel) -> Implementation:
+    return Implementation(
+        kernel.id,
+        Kind.WILD,
+        kernel.name,
+        substrate=kernel.id,
+        source=kernel.kernel_source(),
+        plan=kernel.plan,
+        wild=kernel,
     )
 
 

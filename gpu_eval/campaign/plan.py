@@ -19,6 +19,7 @@ from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import Corpus, load_corpus
 from gpu_eval.problems.tensors import dimensions, shape_of
 from gpu_eval.problems.validate import validate
+from gpu_eval.problems.wild import with_wild_kernels
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Role, ShapeScope
 
@@ -43,7 +44,7 @@ class ProblemPlan:
         Inputs that are run under every schedule, by all; the others only by implementations
         that disagreed with themselves on one of these.
     implementations : tuple of Implementation
-        Substrates, controls, nulls, mutants, in the order of the matrix's table.
+        Substrates, controls, nulls, mutants, wild kernels, in the order of the matrix's table.
     """
 
     problem: Problem
@@ -147,21 +148,27 @@ def build_plan(settings: Settings) -> CampaignPlan:
             validate(problem)
         witnesses = {p.id: witness_pool(p, profile) for p in chosen}
         candidates = {p.id: candidate_pool(p, profile) for p in chosen}
+    corpus_hash = Corpus({p.id: p for p in chosen}).hash()
     return CampaignPlan(
         profile=settings.profile,
-        problems=tuple(_plan_problem(p, candidates[p.id], witnesses[p.id]) for p in chosen),
-        corpus_hash=Corpus({p.id: p for p in chosen}).hash(),
+        problems=tuple(
+            _plan_problem(p, candidates[p.id], witnesses[p.id], settings.wild) for p in chosen
+        ),
+        corpus_hash=with_wild_kernels(corpus_hash, chosen) if settings.wild else corpus_hash,
         pool_hash=pool_hash([i for pool in candidates.values() for i in pool]),
         witness_hash=pool_hash([i for pool in witnesses.values() for i in pool]),
     )
 
 
 def _plan_problem(
-    problem: Problem, candidates: tuple[PoolInput, ...], witnesses: tuple[PoolInput, ...]
+    problem: Problem,
+    candidates: tuple[PoolInput, ...],
+    witnesses: tuple[PoolInput, ...],
+    wild: bool,
 ) -> ProblemPlan:
     inputs = candidates + witnesses
     _check_unique(problem.id, "input", (i.id for i in inputs))
-    listed = implementations(problem)
+    listed = implementations(problem, wild=wild)
     _check_unique(problem.id, "implementation", (i.id for i in listed))
     order = run_order(problem, inputs)
     repeated = repeated_inputs(order)

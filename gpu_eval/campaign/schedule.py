@@ -5,12 +5,13 @@ Problems overlap: while the last unit of one compiles, the other workers go on w
 
 import bisect
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gpu_eval.campaign import results
 from gpu_eval.campaign.equivalence import classify
+from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.plan import CampaignPlan
 from gpu_eval.campaign.problem_state import ProblemState, subject_of
@@ -23,7 +24,7 @@ from gpu_eval.campaign.tasks import (
     Task,
     content_key,
 )
-from gpu_eval.devices.base import KernelSource
+from gpu_eval.devices.base import Binary, KernelSource
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan, render
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
@@ -31,6 +32,9 @@ from suiteopt.matrix.schema import Kind
 
 COMPILE_CHUNK = 48
 """Sources in one compile task: about one unit of the host compiler."""
+
+JUDGED = (Kind.MUTANT, Kind.WILD)
+"""Kinds that run in blocks, by the facts of the base task, which they have no part in."""
 
 
 class Schedule:
@@ -144,13 +148,18 @@ class Schedule:
     def _start(self, state: ProblemState) -> None:
         originals: list[KernelSource] = []
         mutants: list[KernelSource] = []
+        wild: list[KernelSource] = []
+        lists = {Kind.MUTANT: mutants, Kind.WILD: wild}
         for implementation in state.plan.implementations:
             if implementation.source is None or implementation.is_launch_fault:
                 continue
-            is_mutant = implementation.kind == Kind.MUTANT
-            (mutants if is_mutant else originals).append(implementation.source)
+            lists.get(implementation.kind, originals).append(implementation.source)
         chunks = [originals] if originals else []
-        chunks += [mutants[i : i + COMPILE_CHUNK] for i in range(0, len(mutants), COMPILE_CHUNK)]
+        # Wild kernels have units of their own, which leaves those of all others as they were.
+        for sources in (mutants, wild):
+            chunks += [
+                sources[i : i + COMPILE_CHUNK] for i in range(0, len(sources), COMPILE_CHUNK)
+            ]
         for number, chunk in enumerate(chunks):
             task = CompileTask(
                 self._key("compile", sources=[_describe(s) for s in chunk]),
@@ -163,20 +172,9 @@ class Schedule:
             self._insert(task)
 
     def _plan_base(self, state: ProblemState) -> None:
-        for implementation in state.plan.implementations:
-            source = implementation.source
-            if source is not None and implementation.kind != Kind.MUTANT:
-                binary = state.binaries[source.id]
-                if binary.path is None:
-                    raise UserError(
-                        f"{implementation.kind} {implementation.id} does not compile: "
-                        f"{binary.error}; correct {source.main} and start again"
-                    )
-        subjects = tuple(
-            subject_of(i, state.binaries)
-            for i in state.plan.implementations
-            if i.kind != Kind.MUTANT
-        )
+        originals = [i for i in state.plan.implementations if i.kind not in JUDGED]
+        _must_compile(originals, state.binaries)
+        subjects = tuple(subject_of(i, state.binaries) for i in originals)
         state.base = self._cell_task(state, subjects, None)
         state.unfinished += 1
         self._insert(state.base)
@@ -197,14 +195,18 @@ class Schedule:
         else:
             found = classify(state.plan.implementations, state.binaries, shapes, resolve)
         state.classified = found
-        subjects = [
-            subject_of(c.implementation, state.binaries)
-            for c in state.classified
-            if c.runs and c.implementation.kind == Kind.MUTANT
-        ]
+        _must_compile(
+            [i for i in state.plan.implementations if i.kind == Kind.WILD], state.binaries
+        )
         size = self._settings.block
-        for start in range(0, len(subjects), size):
-            self._add_block(state, tuple(subjects[start : start + size]))
+        for kind in JUDGED:
+            subjects = [
+                subject_of(c.implementation, state.binaries)
+                for c in state.classified
+                if c.runs and c.implementation.kind == kind
+            ]
+            for start in range(0, len(subjects), size):
+                self._add_block(state, tuple(subjects[start : start + size]))
 
     def _add_block(
         self, state: ProblemState, subjects: tuple[Subject, ...], fresh: bool = False
@@ -257,6 +259,19 @@ class Schedule:
 
     def _key(self, prefix: str, **content: object) -> str:
         return content_key(prefix, {**self._common, **content})
+
+
+def _must_compile(
+    implementations: Sequence[Implementation], binaries: Mapping[str, Binary]
+) -> None:
+    """Refuse a hand-written implementation that does not compile."""
+    for implementation in implementations:
+        source = implementation.source
+        if source is not None and binaries[source.id].path is None:
+            raise UserError(
+                f"{implementation.kind} {implementation.id} does not compile: "
+                f"{binaries[source.id].error}; correct {source.main} and start again"
+            )
 
 
 def _describe(source: KernelSource) -> str:

@@ -38,6 +38,8 @@ class Settings:
         Implementations in one shard.
     sass : bool
         Equivalents and duplicates on a CPU are those with equal machine code on a GPU.
+    wild : bool
+        Whether the wild kernels (`gpu_eval.problems.wild`) run, too.
     """
 
     profile: str
@@ -52,6 +54,7 @@ class Settings:
     hang_seconds: float = 10.0
     block: int = 24
     sass: bool = False
+    wild: bool = False
 
     def to_json(self) -> str:
         """Return the JSON text that `from_json` reads."""

@@ -83,13 +83,14 @@ def highest(cells: pd.DataFrame, statistic: str) -> NDArray[np.float64]:
 def verdicts(
     implementations: pd.DataFrame, inputs: pd.DataFrame, cells: pd.DataFrame
 ) -> pd.DataFrame:
-    """Decide for every valid mutant of a problem whether it is wrong, and where it shows.
+    """Decide for every valid mutant and wild kernel of a problem whether it is wrong, and where.
 
     A mutant is witnessed when on a witness input its error exceeds `thresholds`, or it writes
     out of bounds, leaves output unwritten, fails, or is non-finite where the reference is not.
     Races show on the candidate inputs that ran under two schedules: equal sources, different
     bits, while its substrate agrees with itself. A mutant that was closed (fatal on two inputs)
-    is witnessed where it was fatal.
+    is witnessed where it was fatal. A wild kernel has no substrate to compare with, and atomics
+    may rightly differ: it races where one of its schedules is wrong on a witness input.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def verdicts(
         one row a valid mutant, in the order of the table.
     """
     mutants = implementations[
-        (implementations["kind"] == Kind.MUTANT)
+        implementations["kind"].isin([str(Kind.MUTANT), str(Kind.WILD)])
         & (implementations["class"] == ImplementationClass.VALID)
     ]
     names = mutants["implementation"].astype(str).tolist()
@@ -176,8 +177,11 @@ def _evidence(
         zip(mutants["implementation"].astype(str), mutants["substrate"].astype(str), strict=True)
     )
     disagreed = rows["disagreed"].to_numpy()
+    wild = set(mutants.loc[mutants["kind"] == Kind.WILD, "implementation"].astype(str))
+    beyond = highest(rows, Statistic.TRUTH_RMS) > stored_limit
     for i in np.flatnonzero(disagreed > 0):
-        if (substrate[name[i]], where[i]) in steady:
+        raced = beyond[i] if name[i] in wild else (substrate[name[i]], where[i]) in steady
+        if raced:
             yield name[i], scope[where[i]], RACE, where[i], float("nan")
 
 

@@ -48,6 +48,13 @@ def run(
             "--sass", help="On a CPU: what is equal to NVRTC (for sm_90) is one fault, not two."
         ),
     ] = False,
+    wild: Annotated[
+        bool,
+        typer.Option(
+            "--wild",
+            help="Run kernels written after public reports, too; never calibrated or selected on.",
+        ),
+    ] = False,
     scheduler: Scheduler = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
@@ -68,7 +75,7 @@ def run(
     corpora = absolute(corpus)
     chosen = find_profile(profile)
     if dry_run:
-        _estimate(Settings(profile, device, tuple(problem or ()), corpora), as_json)
+        _estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
         return
     opened = judged_by_sass(open_device(device), sass)
     name = resolved_name(opened)
@@ -85,6 +92,7 @@ def run(
         deadline_floor=opened.deadline_floor,
         block=chosen.block,
         sass=sass,
+        wild=wild,
     )
     with reporter() as progress:
         finished = start(output, settings, opened, progress, scheduler)
