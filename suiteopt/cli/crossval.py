@@ -18,6 +18,7 @@ from suiteopt.cli.options import (
     TargetOption,
 )
 from suiteopt.console import print_json, stdout
+from suiteopt.errors import UserError
 from suiteopt.export.registry import get_target
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.ledger import record_opening
@@ -59,6 +60,11 @@ def crossval(
     """Cross-validate the choice over random, site and rule splits."""
     opened = Matrix.open(resolve_matrix(matrix))
     if curve:
+        if oracle is not None or locked or objective is not Objective.COVERAGE:
+            raise UserError(
+                "--curve goes over oracles of its own and counts no locked rule; leave --oracle, "
+                "--objective and --open-locked out"
+            )
         asked = ask(
             None,
             None if target is None else replace(get_target(target).capabilities, oracle=None),

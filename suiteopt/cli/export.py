@@ -69,6 +69,17 @@ def export(
     if repo is None:
         raise UserError("no checkout is named; give it as --repo DIR")
     if undo:
+        given = {
+            "a suite": suite is not None,
+            "--dry-run": dry_run,
+            "--allow-dirty": allow_dirty,
+            "--seed-from": seed_from is not None,
+            "--output": output is not None,
+        }
+        for name in (name for name, there in given.items() if there):
+            raise UserError(
+                f"--remove takes an export out and needs --repo alone; leave {name} out"
+            )
         removal = remove(repo, to)
         if json:
             print_json(removal.to_json())
@@ -77,6 +88,8 @@ def export(
         return
     if suite is None or to is None:
         raise UserError("give a suite file and a target: suiteopt export SUITE --to T --repo DIR")
+    if output is not None and dry_run:
+        raise UserError("--dry-run writes nothing; leave --output out, or --dry-run")
     options: dict[str, object] = {} if keep_original else {"keep_original": False}
     if tolerance is not None:
         options["tolerance"] = tolerance
@@ -85,6 +98,8 @@ def export(
     chosen, seeds = read(suite), None
     if seed_from is not None:
         chosen, seeds = reseed(chosen, seed_from)
+    if output is not None:
+        chosen.save(output)  # before the checkout changes: it may not be writable
     report = write_export(
         chosen,
         get_target(to, **options),
@@ -93,8 +108,6 @@ def export(
         seeds=seeds,
         allow_dirty=allow_dirty,
     )
-    if output is not None and not dry_run:
-        chosen.save(output)
     if json:
         print_json(report.to_json())
     else:

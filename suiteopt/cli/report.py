@@ -66,7 +66,7 @@ def report(
         Wanted(
             protocol=protocol,
             suite=suite,
-            budget=budget or 2,
+            budget=2 if budget is None else budget,
             oracle=oracle,
             target=target,
             repeats=repeats,

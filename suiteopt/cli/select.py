@@ -1,7 +1,7 @@
 """`suiteopt select`: the best inputs of every problem."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -129,9 +129,30 @@ def select(
         capabilities = get_target(target, **options).capabilities
     elif tolerance is not None:
         raise UserError("--tolerance belongs to a target; give --target T, or --oracle fixed:T")
+    if overall and per is not DetectPer.PROBLEM:
+        raise UserError("--overall and --per ask --detect of different things; give one of them")
     if review is not None:
+        _refuse_beside_review(
+            {
+                "--budget": budget,
+                "--total-budget": total,
+                "--max-bytes": max_bytes,
+                "--max-ms": max_ms,
+                "--detect": detect,
+                "--include": include,
+                "--exclude": exclude,
+                "--extend": extend,
+                "--output": output,
+            }
+        )
         question = settle(
-            opened, oracle, budget or 2, capabilities, denominator, locked, incomplete
+            opened,
+            oracle,
+            2,
+            capabilities,
+            denominator,
+            locked,
+            incomplete,
         )
         rows = review_matrix(opened, question, review)
         if locked:
@@ -146,6 +167,10 @@ def select(
     kept = [] if extend is None else _members(extend)
     if budget is None and not wishes.bounded:
         budget = 2
+    if budget is not None and capabilities is None and kills > max(budget, 1):
+        raise UserError(
+            f"{budget} inputs cannot kill a fault {kills} times; give --budget {kills} or more"
+        )
     chosen = choose(
         opened,
         budget,
@@ -161,6 +186,8 @@ def select(
         allow_incomplete=incomplete,
         objective=objective,
     )
+    if wishes.bounded and not chosen.members:
+        raise UserError("no input keeps within these limits; give larger ones")
     suite = to_suite(chosen, opened, _command())
     if locked:
         record_opening(opened, suite.hash, {"fitted_share": chosen.fitted_share})
@@ -173,6 +200,12 @@ def select(
     _tell(chosen)
     if output is not None:
         stderr().print(f"wrote {output}", soft_wrap=True)
+
+
+def _refuse_beside_review(options: Mapping[str, object]) -> None:
+    for name, value in options.items():
+        if value is not None and value != []:
+            raise UserError(f"--review chooses nothing; leave {name} out")
 
 
 def _members(suite: Path) -> list[str]:

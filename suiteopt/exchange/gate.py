@@ -34,6 +34,9 @@ class Gate:
                 f"--fail-under {self.fail_under:g} is no share; give one from 0 to 1, such as 0.95"
             )
 
+        if self.per_problem and self.fail_under is None:
+            raise UserError("--per-problem says where --fail-under is asked; add --fail-under")
+
     def failures(self, audit: Audit) -> dict[str, str]:
         """Return what fails and why, one sentence each: problems, `OVERALL` or `CONTROLS`."""
         found: dict[str, str] = {}

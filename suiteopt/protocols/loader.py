@@ -53,8 +53,9 @@ def load_protocol(name_or_path: str) -> Protocol:
         raise UserError(f"there is no file {path}; give the path of a protocol") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is no TOML file ({error}); correct it") from error
+    except (ValueError, RecursionError) as error:  # what tomllib says, and numbers beyond Python's
+        reason = str(error).splitlines()[0][:200]
+        raise UserError(f"{path} is no TOML file ({reason}); correct it") from error
     return protocol_from(data, str(path))
 
 

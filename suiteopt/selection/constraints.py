@@ -50,6 +50,9 @@ class Constraints:
             raise UserError(f"input '{both[0]}' is both included and excluded; drop one of the two")
 
 
+LARGEST_BUDGET = 10_000
+
+
 def check_budget(budget: int, capabilities: Capabilities | None = None) -> None:
     """Refuse a budget that buys nothing or that the target cannot hold.
 
@@ -59,6 +62,11 @@ def check_budget(budget: int, capabilities: Capabilities | None = None) -> None:
     """
     if budget < 1:
         raise UserError(f"a budget of {budget} inputs per problem chooses nothing; give at least 1")
+    if budget > LARGEST_BUDGET:
+        raise UserError(
+            f"a budget of more than {LARGEST_BUDGET} inputs per problem is beyond any pool; "
+            "give a smaller one"
+        )
     if (
         capabilities is not None
         and capabilities.member_limit is not None

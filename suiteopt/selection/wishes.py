@@ -55,8 +55,12 @@ class Wishes:
         if self.times < 1:
             raise UserError(f"{self.times} kills a mutant are no detection; give --kills 1 or more")
         for value, name in ((self.max_bytes, "bytes"), (self.max_ms, "milliseconds")):
-            if value is not None and not value > 0:
-                raise UserError(f"a limit of {value} {name} buys nothing; give more than 0")
+            if value is not None and not 0 < value < np.inf:
+                raise UserError(
+                    f"a limit of {value} {name} buys nothing or is none; give a number above 0"
+                )
+        if self.detect is None and self.scope != "problem":
+            raise UserError("--per and --overall say of what --detect asks a share; add --detect")
         if self.detect is not None and (self.total or self.max_bytes or self.max_ms):
             raise UserError(
                 "--detect asks for the fewest inputs; leave --total-budget, --max-bytes and "

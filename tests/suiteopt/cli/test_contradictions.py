@@ -1,0 +1,54 @@
+"""Options that do not go together are refused in one sentence, and nothing is written."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from suiteopt.cli.main import app
+from suiteopt.errors import UserError
+from suiteopt.protocols.loader import load_protocol
+
+REFUSED = [
+    ("select --per family", "add --detect"),
+    ("select --overall", "add --detect"),
+    ("select --detect 0.5 --per family --overall", "give one of them"),
+    ("select --max-ms inf", "give a number above 0"),
+    ("select --max-ms nan", "give a number above 0"),
+    ("select -k 99999999999999999999", "give a smaller one"),
+    ("select -k 0", "give at least 1"),
+    ("select --kills 5", "give --budget 5 or more"),
+    ("select --kills 3 -k 2", "give --budget 3 or more"),
+    ("select --max-bytes 1", "give larger ones"),
+    ("select --review pool --detect 0.3", "leave --detect out"),
+    ("select --review pool --include x", "leave --include out"),
+    ("select --review pool -o suite.json", "leave --output out"),
+    ("select --review pool -k 3", "leave --budget out"),
+    ("report -o page -k 0", "give at least 1"),
+    ("crossval --curve --oracle fixed:1", "leave --oracle"),
+    ("crossval --curve --open-locked", "leave --oracle"),
+    ("crossval --curve --objective held-out", "leave --oracle"),
+    ("exchange junit -o gate.xml --per-problem", "add --fail-under"),
+    ("export --remove --repo . --dry-run", "leave --dry-run out"),
+    ("export --remove --repo . -o suite.json", "leave --output out"),
+    ("export suite.json --to json --repo . --dry-run -o x.json", "leave --output out"),
+]
+
+
+@pytest.mark.parametrize(("command", "sentence"), REFUSED)
+def test_refused(
+    command: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, command.split())
+    assert isinstance(result.exception, UserError)
+    assert sentence in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["trials = " + "9" * 5000, "inputs = " + "[" * 20000])
+def test_a_protocol_beyond_what_a_parser_takes(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "protocol.toml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"is no TOML file \(.*\); correct it"):
+        load_protocol(str(path))
