@@ -1,15 +1,27 @@
 """``gpu-eval corpus``: which problems there are, and whether they are right."""
 
+import multiprocessing
 import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from gpu_eval.cli.output import Corpora, DeviceName, Json, absolute, cores, show, table
+from gpu_eval.cli.output import (
+    Corpora,
+    DeviceName,
+    Jobs,
+    Json,
+    absolute,
+    cores,
+    resolved_name,
+    show,
+    table,
+)
 from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,6 +60,7 @@ def check(
     profile: Annotated[str, typer.Option("--profile", help="demo, quick or full.")] = "demo",
     device: DeviceName = "auto",
     corpus: Corpora = None,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Check every substrate and control against fp64 on every shape and recipe.
@@ -56,7 +69,6 @@ def check(
     """
     from gpu_eval.campaign.plan import find_profile
     from gpu_eval.devices.registry import open_device
-    from gpu_eval.problems.check import check_problem
 
     known = _load(corpus)
     if problems and everything:
@@ -65,12 +77,12 @@ def check(
     if unknown:
         raise UserError(f"there is no problem '{unknown[0]}'; known are {', '.join(known)}")
     chosen = list(problems or known)
-    sizes = find_profile(profile)
-    opened = open_device(device)
+    find_profile(profile)
+    name = resolved_name(open_device(device))
+    work = [_Work(problem, absolute(corpus), profile, name) for problem in chosen]
     reports = []
     with tempfile.TemporaryDirectory(prefix="gpu-eval-") as cache:
-        for name in chosen:
-            report = check_problem(known[name], opened, sizes, Path(cache), jobs=cores())
+        for report in _checked(work, Path(cache), jobs or cores()):
             if not as_json:
                 show(False, {}, _table(report))
             reports.append(report)
@@ -87,6 +99,44 @@ def check(
         what = ", ".join(failed) or "no input is valid"
         typer.echo(f"error: not within the allowance: {what}", err=True)
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A problem to check, as another process can be told of it."""
+
+    problem: str
+    corpora: tuple[str, ...]
+    profile: str
+    device: str
+
+    def done(self, cache: Path, jobs: int) -> "CheckReport":
+        """Check it."""
+        import torch
+
+        from gpu_eval.campaign.plan import find_profile
+        from gpu_eval.devices.registry import open_device
+        from gpu_eval.problems.check import check_problem
+        from gpu_eval.problems.loader import load_corpus
+
+        torch.set_num_threads(1)
+        problem = load_corpus([Path(c) for c in self.corpora]).problems[self.problem]
+        sizes = find_profile(self.profile)
+        return check_problem(problem, open_device(self.device), sizes, cache, jobs=jobs)
+
+
+def _checked(work: "list[_Work]", cache: Path, jobs: int) -> "Iterator[CheckReport]":
+    """Check problems in their order, on a processor several at a time."""
+    if len(work) == 1 or jobs == 1 or work[0].device != "cpu":
+        yield from (one.done(cache, jobs) for one in work)
+        return
+    workers = min(jobs, len(work))
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("forkserver")) as pool:
+        try:
+            yield from pool.map(_Work.done, work, [cache] * len(work), [1] * len(work))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _table(report: "CheckReport") -> Table:
