@@ -1,4 +1,4 @@
-"""``gpu-eval corpus check`` of several problems at once: their order, and whose sentence is heard."""
+"""``gpu-eval corpus check`` of several problems at once: their order, and whose sentence it is."""
 
 import json
 from pathlib import Path
