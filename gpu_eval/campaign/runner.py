@@ -127,6 +127,7 @@ class Runner:
         progress = Progress() if kept is None else load(kept, task.key)
         self._beacon.end(progress.column * len(task.subjects) + progress.row)
         known = {(v.subject, v.input): v for v in task.verdicts}
+        convicted = {v.subject for v in task.verdicts}
         facts: dict[str, InputFacts] = {}
         base = base_facts.BaseObserver(self._problem, self._factory) if not task.facts else None
         if task.probe is not None:
@@ -147,9 +148,14 @@ class Runner:
                 continue
             if base is not None:
                 base.begin(pool_input, prepared, self._open().judge(prepared.case.reference))
+            deadline = self._deadline(task, pool_input)
             for row in range(progress.row, len(task.subjects)):
+                # A convicted mutant's next verdict counts at once: it gets a second look's time.
+                longer = PROBE_FACTOR if task.subjects[row].id in convicted else 1.0
                 try:
-                    outcomes = self._cell(task, progress, known, row, column, prepared)
+                    outcomes = self._cell(
+                        task, progress, known, row, column, prepared, longer * deadline
+                    )
                 except DeviceLostError as lost:
                     if kept is not None:
                         save(kept, task.key, progress)
@@ -177,6 +183,7 @@ class Runner:
         row: int,
         column: int,
         prepared: Prepared,
+        deadline: float,
     ) -> list[Outcome]:
         """Run a cell, or mark it where it need not run (then there are no outcomes)."""
         subject, pool_input = task.subjects[row], task.inputs[column]
@@ -193,10 +200,6 @@ class Runner:
         if verdict is not None:
             outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
         else:
-            deadline = self._deadline(task, pool_input)
-            if any(v.subject == subject.id for v in task.verdicts):
-                # Its next verdict counts at once, so it gets the time of a second look.
-                deadline *= PROBE_FACTOR
             self._beacon.begin(row, column, deadline)
             # A kill counts only if it is stable, so a known race is looked at everywhere.
             twice = pool_input.id in task.repeated or subject.id in progress.racy
