@@ -85,7 +85,7 @@ class CudaSession(Session):
     ordinal : int
         Which device.
     compare : bytes
-        The cubin of ``compare.cu``.
+        The cubin of ``compare.cu`` and ``checksum.cu``.
     """
 
     def __init__(self, driver: Any, ordinal: int, compare: bytes) -> None:
@@ -105,10 +105,13 @@ class CudaSession(Session):
         self._compare_partial = module.get_function("compare_partial").prepare("PPPqIP")
         self._compare_final = module.get_function("compare_final").prepare("PiP")
         self._check_zones = module.get_function("check_zones").prepare("PIP")
+        self._checksum = module.get_function("checksum").prepare("PP")
         self._partials = driver.mem_alloc(COMPARE_BLOCKS * PARTIAL.itemsize)
         self._results = driver.mem_alloc(64 * PARTIAL.itemsize)
         self._damaged = driver.mem_alloc(256 * 8)
         self._zone_table = driver.mem_alloc(256 * 24)
+        self._stretches = driver.mem_alloc(256 * 16)
+        self._sum = driver.mem_alloc(8)
         self._zone_count = 0
         self._zone_blocks = 8
         self._done = driver.Event()
@@ -138,6 +141,29 @@ class CudaSession(Session):
         self._bound.move_to_end(case.key)
         self._current = self._bound[case.key]
         self._fresh_inputs = False
+
+    def forget(self, key: str) -> None:
+        """Let go of a case, wherever its tensors lie."""
+        if self._current is self._bound.pop(key, None):
+            self._current = None
+
+    def checksum(self) -> int:
+        """Sum up the words of the current case: a stray write from a kernel may reach them."""
+        case = self._case()
+        groups = (case.inputs, case.reference, case.case.truth, case.word_truth)
+        tensors = {t.data_ptr(): t for group in groups for t in group.values()}
+        rows = [(pointer, t.numel() * t.element_size() // 4) for pointer, t in tensors.items()]
+        self._driver.memcpy_htod(self._stretches, np.array(rows, dtype=np.uint64))
+        self._driver.memset_d32(int(self._sum), 0, 2)
+        self._checksum.prepared_call(
+            (COMPARE_BLOCKS, len(rows)),
+            (COMPARE_THREADS, 1, 1),
+            int(self._stretches),
+            int(self._sum),
+        )
+        total = np.zeros(1, dtype=np.uint64)
+        self._driver.memcpy_dtoh(total, int(self._sum))
+        return int(total[0])
 
     def _make_room(self, case: Case) -> None:
         """Let go of the cases bound longest ago before a further one takes memory."""
