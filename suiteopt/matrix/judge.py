@@ -66,13 +66,17 @@ def judge(
     Raises
     ------
     UserError
-        If a ``decided`` cell does not answer the tolerance of its input.
+        If a ``decided`` cell does not answer the tolerance that a fixed oracle names. Where a
+        calibrated one goes beyond, the cell counts as no kill and as unknown.
     """
     tolerance = tolerances[block.columns]
     counts = valid[block.columns]
     decided = block.decided & counts & np.isfinite(tolerance)
     beyond = decided & (tolerance > DECIDED_TOLERANCE)
-    if beyond.any():
+    if oracle.calibrated:
+        # Nobody chose that tolerance, controls need it: what was not run there is no kill.
+        decided &= ~beyond
+    elif beyond.any():
         column = int(block.columns[np.flatnonzero(beyond)[0]])
         raise refuse_decided(oracle, names[column], float(tolerances[column]))
     low = np.where(block.measured, block.low, 0.0)

@@ -180,8 +180,12 @@ def test_decided_is_a_kill_up_to_a_tenth_and_refused_above(tmp_path: Path) -> No
         message = str(caught.value)
         assert message.startswith(f"{text} cannot be answered on {P}:own-1, where its tolerance")
         assert message.endswith("were not run on it; use a tolerance up to 0.1")
-    with pytest.raises(UserError, match=r"its tolerance is 1: .* use a smaller safety"):
-        kill_table(matrix, P, parse_oracle("calibrated:1e7"))
+    # A tolerance that controls need, and nobody chose: what was not run is no kill there.
+    table = kill_table(matrix, P, parse_oracle("calibrated:1e7"))
+    later = [table.inputs.index(f"{P}:own-{j}") for j in range(1, 5)]
+    assert (table.tolerances[later] > 0.1).all()
+    assert not table.kills.toarray()[0, later].any()
+    assert not table.ran.toarray()[0, later].any()
     no_decided = tiny_matrix(tmp_path / "n", {P: [[1]]}, own=True)
     assert kill_table(no_decided, P, fixed(0.11)).kills.toarray()[0, 0]
 
