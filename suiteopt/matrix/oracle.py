@@ -195,8 +195,9 @@ def _number(text: str, whole: str) -> float:
 
 def refuse_decided(oracle: Oracle, cell_input: str, tolerance: float) -> UserError:
     """Return the refusal of a tolerance above what ``decided`` cells can answer."""
+    most = f"{DECIDED_TOLERANCE:g}"
     return UserError(
         f"{oracle.name} cannot be answered on {cell_input}, where its tolerance is "
         f"{tolerance:.3g}: mutants that the first own draw showed to be wrong at every tolerance "
-        f"up to {DECIDED_TOLERANCE:g} were not run on it; use a tolerance up to {DECIDED_TOLERANCE:g}"
+        f"up to {most} were not run on it; use a tolerance up to {most}"
     )
