@@ -6,8 +6,8 @@ the copy without and in the copies with a suite. Prints one table; writes JSON a
 
     python -m experiments.kernelbench_before_after CHECKOUT SUITE... -o result.json
 
-A suite says which target it was chosen for. Kernels run in processes of their own, grouped by copy
-and problem; what is not done when the time is up is listed as not run. Problems with tensors of
+A suite says which target it was chosen for. Kernels run in processes of their own, one a copy and
+size; what is not done when the time is up is listed as not run. Problems with tensors of
 gigabytes can get fewer trials (``--large-trials``): the harness draws each on the processor.
 """
 
@@ -98,6 +98,15 @@ class Copy:
         return max(large if problem in LARGE else trials, members)
 
 
+@dataclass(frozen=True)
+class Group:
+    """Kernels that are judged one after the other in a process, by one copy's harness."""
+
+    copy: Copy
+    kernels: tuple[Kernel, ...]
+    large: bool
+
+
 @dataclass
 class Results:
     """What was found so far, by kernel and copy; written after each."""
@@ -133,30 +142,24 @@ def main(words: Sequence[str] | None = None) -> int:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="suiteopt-kernelbench-") as scratch:
         copies = list(copied(options, Path(scratch)))
-        groups = [
-            (copy, problem, chosen)
-            for copy in copies
-            for problem in sorted({kernel.problem for kernel in kernels})
-            if copy.covers(problem)
-            and (chosen := [kernel for kernel in kernels if kernel.problem == problem])
-        ]
+        groups = list(grouped(kernels, copies, options))
         results = Results(options.output, about(options, copies))
         until = started + options.seconds
         # Large problems two at a time, for the device's memory; small ones beside them.
         lanes = [
             threading.Thread(target=run_lane, args=(part, until, options, results))
             for large, count in ((True, 2), (False, 2))
-            if (part := [group for group in groups if (group[1] in LARGE) is large])
+            if (part := [group for group in groups if group.large is large])
             for _ in range(count)
         ]
         for lane in lanes:
             lane.start()
         for lane in lanes:
             lane.join()
-        for copy, _, chosen in groups:
-            for kernel in chosen:
-                if (kernel.name, copy.name) not in results.rows:
-                    results.add(kernel, copy, {"failed": "not run: the time was up"})
+        for group in groups:
+            for kernel in group.kernels:
+                if (kernel.name, group.copy.name) not in results.rows:
+                    results.add(kernel, group.copy, {"failed": "not run: the time was up"})
     stdout().print(table(kernels, copies, results))
     done = all("failed" not in row for row in results.rows.values())
     stderr().print(f"wrote {options.output} after {time.monotonic() - started:.0f} s")
@@ -171,6 +174,7 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kernels", default="", help="only names that match this expression")
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--large-trials", type=int, default=5)
+    parser.add_argument("--large-suites", type=int, default=99, help="suites that these run with")
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--device", default="cuda:0")
     return parser.parse_args(words)
@@ -191,6 +195,23 @@ def wanted(kernel: Kernel, options: argparse.Namespace) -> bool:
     if options.device == "cpu" and kernel.language != "torch":
         return False
     return re.search(options.kernels, kernel.name) is not None
+
+
+def grouped(
+    kernels: Sequence[Kernel], copies: Sequence[Copy], options: argparse.Namespace
+) -> Iterator[Group]:
+    """Share kernels out: by copy, those with tensors of gigabytes apart."""
+    for number, copy in enumerate(copies):
+        for large in (True, False):
+            if large and number > options.large_suites:
+                continue
+            chosen = tuple(
+                kernel
+                for kernel in kernels
+                if (kernel.problem in LARGE) is large and copy.covers(kernel.problem)
+            )
+            if chosen:
+                yield Group(copy, chosen, large)
 
 
 def copied(options: argparse.Namespace, scratch: Path) -> Iterator[Copy]:
@@ -254,32 +275,31 @@ def revision(checkout: Path) -> str:
 
 
 def run_lane(
-    groups: list[tuple[Copy, int, list[Kernel]]],
-    until: float,
-    options: argparse.Namespace,
-    results: Results,
+    groups: list[Group], until: float, options: argparse.Namespace, results: Results
 ) -> None:
     """Take groups from a list that lanes share, until none is left or the time is up."""
     while time.monotonic() < until:
         with results.lock:
             if not groups:
                 return
-            copy, problem, kernels = groups.pop(0)
-        waiting = list(kernels)
+            group = groups.pop(0)
+        waiting = list(group.kernels)
         while waiting and time.monotonic() < until:
-            waiting = run_group(copy, problem, waiting, until, options, results)
+            waiting = run_group(group.copy, waiting, until, options, results)
 
 
 def run_group(
     copy: Copy,
-    problem: int,
     kernels: list[Kernel],
     until: float,
     options: argparse.Namespace,
     results: Results,
 ) -> list[Kernel]:
     """Judge kernels in one process; return those that it did not get to because one killed it."""
-    trials = copy.trials(problem, options.trials, options.large_trials)
+    trials = {
+        kernel.name: copy.trials(kernel.problem, options.trials, options.large_trials)
+        for kernel in kernels
+    }
     with tempfile.TemporaryDirectory(prefix="suiteopt-kernelbench-") as scratch:
         order, report, log = (Path(scratch) / name for name in ("order.json", "report", "log"))
         document = {
@@ -290,8 +310,8 @@ def run_group(
                     "name": kernel.name,
                     "path": str(kernel.path),
                     "backend": kernel.backend,
-                    "definition": str(copy.definition(problem)),
-                    "trials": trials,
+                    "definition": str(copy.definition(kernel.problem)),
+                    "trials": trials[kernel.name],
                 }
                 for kernel in kernels
             ],
@@ -323,7 +343,7 @@ def run_group(
         if left and not timed_out:
             last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
             why = f"the process died with exit code {code}: {''.join(last)[:300]}"
-            results.add(left[0], copy, {"failed": why, "trials": trials})
+            results.add(left[0], copy, {"failed": why, "trials": trials[left[0].name]})
     return [] if timed_out else left[1:]
 
 
@@ -333,7 +353,12 @@ def path_for_child() -> str:
 
 
 def note(
-    report: Path, seen: int, kernels: list[Kernel], copy: Copy, trials: int, results: Results
+    report: Path,
+    seen: int,
+    kernels: list[Kernel],
+    copy: Copy,
+    trials: dict[str, int],
+    results: Results,
 ) -> int:
     """Add what a report says from a line on; return how many whole lines it has."""
     lines = report.read_text(encoding="utf-8").split("\n")[:-1]
@@ -344,7 +369,7 @@ def note(
         if event.pop("event") == "begin":
             results.about["clients_replaced"] = event["clients_replaced"]
             continue
-        results.add(kernel, copy, {**event, "trials": trials})
+        results.add(kernel, copy, {**event, "trials": trials[kernel.name]})
         stderr().print(f"{copy.name}: {kernel.name}: {verdict(event)} ({event['seconds']} s)")
     return len(lines)
 
@@ -354,7 +379,7 @@ def verdict(row: dict[str, Any] | None) -> str:
     if row is None:
         return "no members"
     if "failed" in row:
-        return row["failed"].partition(":")[0]
+        return str(row["failed"]).partition(":")[0]
     if row["accepted"]:
         return "accepted"
     if not row["compiled"] or "runtime_error" in row["metadata"]:
