@@ -14,6 +14,7 @@ from suiteopt.export.exporter import export, remove
 from suiteopt.export.kernelbench_verified import KernelBenchVerified
 from suiteopt.export.target import RenderedFile, Target
 from suiteopt.suite import Suite
+from tests.suiteopt.export import checkouts
 from tests.suiteopt.export.samples import (
     commit_all,
     copy_sample,
@@ -469,6 +470,30 @@ def test_a_change_killed_anywhere_can_be_mended(
         if not died:
             break
     assert deaths >= 5
+    assert not died
+
+
+@pytest.mark.parametrize("target", ["kernelbench-sidecar", "kernelbench", "multikernelbench"])
+def test_an_export_killed_anywhere_leaves_nothing_after_a_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """Also where files outside the target's own directory were about to be changed."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    name = "multikernelbench" if target == "multikernelbench" else "kernelbench"
+    repo = checkouts.checkout(name, tmp_path)
+    parts = checkouts.standard_problems(parameters=False)
+    sidecar = target == "kernelbench-sidecar"
+    chosen = checkouts.calibrated(target, *parts) if sidecar else checkouts.fixed(
+        target, 1e-4, *parts
+    )  # fmt: skip
+    before = sorted(repo.rglob("*")), tree(repo)
+    for step in range(40):
+        died = die_in(lambda: export(chosen, target, repo), monkeypatch, step)
+        remove(repo, target)
+        assert (sorted(repo.rglob("*")), tree(repo)) == before, step
+        if not died:
+            break
+    assert step >= 5
     assert not died
 
 
