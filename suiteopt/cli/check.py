@@ -71,6 +71,7 @@ def check(
         int | None,
         typer.Option(
             "--max-bytes",
+            min=1,
             metavar="B",
             help="Largest inputs in bytes; by default a sixth of memory.",
         ),

@@ -34,6 +34,7 @@ def verify(
         int | None,
         typer.Option(
             "--max-bytes",
+            min=1,
             help="Bytes of one configuration beyond which it is listed as unproved; three "
             "quarters of the free memory by default.",
         ),
@@ -59,7 +60,9 @@ def verify(
         _tell(report)
     if report.members == 0:
         # A check in which nothing ran must not look green.
-        stderr().print("no member was loaded; raise --max-bytes", soft_wrap=True)
+        large = any("--max-bytes" in finding.what for finding in report.unproved)
+        hint = "; raise --max-bytes" if large else ""
+        stderr().print(f"no member was loaded{hint}", soft_wrap=True)
     if not report.ok or report.members == 0:
         raise typer.Exit(EXIT_CHECK_FAILED)
 

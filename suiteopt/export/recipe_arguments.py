@@ -56,9 +56,9 @@ def argument_fault(name: str, arguments: Mapping[str, Any]) -> str:
     knows; names are the recipe's own business (`suiteopt.inputs.recipes.integer_bound`).
     """
     known = RECIPES[name].arguments
-    for argument, value in arguments.items():
-        default = known.get(argument)
-        if type(value) is not type(default):
+    for argument, given in arguments.items():
+        value, default = given, known.get(argument)
+        if type(given) is not type(default):
             return f"the argument '{argument}' of the recipe '{name}' is of a wrong type"
         if argument in WORDS and value not in WORDS[argument]:
             return f"the recipe '{name}' knows no {argument} of this name"
