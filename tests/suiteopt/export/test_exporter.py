@@ -80,11 +80,14 @@ def test_text_of_a_suite_cannot_become_code(repo: Path) -> None:
     command = 'x"""\nraise SystemExit(1)\n<<MEMBERS>> \u2028raise SystemExit(2)'
     shape = {"N\nraise SystemExit(3)": 4}
     values = {t: recipe("lattice", width=3) for t in ("a", "b")}
-    chosen = problem(1, replace(member('"]\nraise SystemExit(4)', values), shape=shape))
+    chosen = problem(1, replace(member('"]\u2028raise SystemExit(4)', values), shape=shape))
     export(suite(chosen, command=command), TARGET, repo)
     names: dict[str, Any] = {"__file__": str(repo / "hidden_tests/level1/1_hidden.py")}
     exec((repo / "hidden_tests/level1/1_hidden.py").read_text(), names)
-    assert names["MEMBERS"][0]["input"] == '"]\nraise SystemExit(4)'
+    assert names["MEMBERS"][0]["input"] == '"]\u2028raise SystemExit(4)'
+    broken = problem(1, member('"]\nraise SystemExit(5)', values))
+    with pytest.raises(UserError, match="holds a control character"):
+        export(suite(broken), TARGET, repo)
 
 
 def test_a_dry_run_changes_nothing_and_its_diff_is_the_export(
