@@ -36,6 +36,7 @@ def load(text: str | bytes, source: str = "the suite") -> Suite:
     """Read a suite from JSON text; see `Suite.from_json`."""
     try:
         document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        json.dumps(document, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, UnicodeDecodeError, RecursionError) as error:
         raise UserError(
             f"{source} is not a suite: it is no JSON text ({error}); "
@@ -118,6 +119,16 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _is_ratio(comparator: str) -> bool:
+    """Whether a comparator is one of torch's with another ratio of its terms, as ``...@0.1``."""
+    if not _RATIO.fullmatch(comparator):
+        return False
+    try:
+        return 0.0 < float(comparator.partition("@")[2]) < math.inf
+    except ValueError:
+        return False
+
+
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
@@ -151,6 +162,15 @@ class _Reader:
         if value < 0:
             raise self.wrong(f"{where}.{key}" if where else key, "is negative")
         return value
+
+    def name(self, parent: Any, key: str, where: str) -> str:
+        """Return a name: on one line, and nothing that a terminal would obey."""
+        return self.plain(self.get(parent, key, str, where), f"{where}.{key}")
+
+    def plain(self, text: str, where: str) -> str:
+        if any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text):
+            raise self.wrong(where, "holds a control character")
+        return text
 
     def items(self, parent: Any, key: str, where: str) -> Iterator[tuple[str, Any]]:
         path = f"{where}.{key}" if where else key
@@ -215,11 +235,11 @@ class _Reader:
             if set(member.values) != set(members[0].values):
                 raise self.wrong(f"{where}.members[{index}].values", "names other tensors")
         return ProblemSuite(
-            problem=self.get(item, "problem", str, where),
-            benchmark=self.get(item, "benchmark", str, where),
+            problem=self.name(item, "problem", where),
+            benchmark=self.name(item, "benchmark", where),
             level=self.count(item, "level", where),
-            name=self.get(item, "name", str, where),
-            dtype=self.get(item, "dtype", str, where),
+            name=self.name(item, "name", where),
+            dtype=self.name(item, "dtype", where),
             mutants=self.count(item, "mutants", where),
             detected=self.count(item, "detected", where),
             members=members,
@@ -227,7 +247,7 @@ class _Reader:
 
     def member(self, item: Any, where: str) -> Member:
         comparator = self.get(item, "comparator", str, where)
-        if comparator not in set(Statistic) and not _RATIO.fullmatch(comparator):
+        if comparator not in set(Statistic) and not _is_ratio(comparator):
             raise self.wrong(f"{where}.comparator", f"'{comparator}' is unknown")
         needs = self.strings(item, "needs", where)
         for need in needs:
@@ -237,11 +257,11 @@ class _Reader:
         for name in shape:
             self.count(shape, name, f"{where}.shape")
         return Member(
-            input=self.get(item, "input", str, where),
+            input=self.name(item, "input", where),
             values=self.recipes(item, "values", where),
             parameters=self.recipes(item, "parameters", where),
             shape=shape,
-            shape_recipe=self.get(item, "shape_recipe", str, where),
+            shape_recipe=self.name(item, "shape_recipe", where),
             seed=self.get(item, "seed", int, where),
             tolerance=self.tolerance(item, where),
             comparator=comparator,
@@ -251,7 +271,7 @@ class _Reader:
     def recipes(self, item: Any, key: str, where: str) -> Recipes:
         found: Mapping[str, Any] = self.get(item, key, dict, where)
         for tensor, recipe in found.items():
-            path = f"{where}.{key}.{tensor}"
+            path = f"{where}.{key}.{self.plain(tensor, f'a key of {where}.{key}')}"
             self.get(recipe, "name", str, path)
             self.get(recipe, "version", int, path)
             self.get(recipe, "arguments", dict, path)

@@ -12,6 +12,7 @@ from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import Protocol, known_protocols, load_oracle, protocol_inputs
 from suiteopt.selection.cases import OWN_PROTOCOL
+from suiteopt.selection.comparators import parse_any
 from suiteopt.suite import Suite
 
 
@@ -57,6 +58,11 @@ def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:
     UserError
         If the matrix has not a problem or an input of it, or the suite's target is unknown.
     """
+    if parse_any(suite.oracle) is not None:
+        raise UserError(
+            f"{name} was chosen under {suite.oracle}, with a comparator for each input, and this "
+            "judges all inputs by one; give a suite chosen under calibrated or a fixed tolerance"
+        )
     own_first = False
     if suite.target is not None:
         from suiteopt.export.registry import get_target

@@ -250,6 +250,8 @@ def _environment(environment: Mapping[str, str], scratch: Path) -> dict[str, str
     root = str(Path(suiteopt.__file__).resolve().parents[1])
     path = environment.get("PYTHONPATH")
     return {
+        # Threads that wait by spinning starve each other where several processes run.
+        "OMP_WAIT_POLICY": "PASSIVE",
         **environment,
         "PYTHONPATH": root if not path else f"{root}{os.pathsep}{path}",
         "TMPDIR": str(scratch),

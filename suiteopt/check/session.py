@@ -15,7 +15,7 @@ from suiteopt.check.verdict import Outcome, Status
 from suiteopt.errors import MissingExtraError, UserError
 from suiteopt.export.forward import order_tensors
 from suiteopt.export.measured import require_sane
-from suiteopt.protocols import load_oracle
+from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.protocols.protocol import OWN_DRAWS, Protocol
 from suiteopt.suite import ProblemSuite, Suite
 
@@ -100,7 +100,7 @@ def open_session(
             "names": names,
             "own": own,
             "members": _members(suite, problem),
-            "nonfinite": str(load_oracle(suite.oracle).nonfinite),
+            "nonfinite": str(suite_oracle(suite).nonfinite),
             "max_bytes": settings.max_bytes,
         }
         opened = _asked(child, reference, request)

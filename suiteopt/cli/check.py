@@ -23,6 +23,7 @@ from suiteopt.check.verdict import CandidateReport, Outcome, Status, Verdict
 from suiteopt.cli.options import JsonOption
 from suiteopt.console import EXIT_CHECK_FAILED, print_json, stderr, stdout
 from suiteopt.errors import UserError
+from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.protocols import load_protocol
 from suiteopt.suite import Suite
 from suiteopt.suite_json import read
@@ -70,6 +71,7 @@ def check(
         int | None,
         typer.Option(
             "--max-bytes",
+            min=1,
             metavar="B",
             help="Largest inputs in bytes; by default a sixth of memory.",
         ),
@@ -223,7 +225,7 @@ def _notes(suite: Suite, skipped: Sequence[str]) -> None:
             f"{len(skipped)} candidates were left out: the suite has no members for their problems",
             soft_wrap=True,
         )
-    if suite.matrix_device == HOST_DEVICE and suite.oracle.startswith("calibrated"):
+    if suite.matrix_device == HOST_DEVICE and suite_oracle(suite).calibrated:
         console.print(
             "the members' tolerances were measured on the host at shortened shapes, and errors "
             "grow with the reduction: at other shapes a rejection close to the tolerance may be "

@@ -25,7 +25,13 @@ from suiteopt.export.registry import get_target, target_references
 from suiteopt.export.reports import ExportReport, RemovalReport
 from suiteopt.export.seeds import PrivateSeeds
 from suiteopt.export.target import Target
-from suiteopt.export.transaction import Change, apply_changes, temporaries_of, temporary_files
+from suiteopt.export.transaction import (
+    TEMPORARY_SUFFIX,
+    Change,
+    apply_changes,
+    temporaries_of,
+    temporary_files,
+)
 from suiteopt.suite import Suite
 
 
@@ -163,16 +169,30 @@ def remove(repo: Path, target: Target | str | None = None) -> RemovalReport:
 def _sweep(checkout: Checkout, target: Target, manifest: Manifest | None = None) -> tuple[str, ...]:
     """Remove what a killed process left: temporary files, and directories without any file."""
     temporaries = temporary_files(checkout.locate(target.home))
+    if manifest is None:  # nothing says which files were about to be changed
+        temporaries += [
+            place for pattern in target.touches for place in _matching(checkout, pattern)
+        ]
     for entry in manifest.entries if manifest else ():
         temporaries += temporaries_of(checkout.locate(entry.path))
     for temporary in temporaries:
         temporary.unlink(missing_ok=True)
     support = checkout.locate(target.support)
     below = sorted((place for place in support.rglob("*") if place.is_dir()), reverse=True)
-    for directory in (*below, support):
-        if directory.is_dir() and not any(directory.iterdir()):
+    held = [place for temporary in temporaries for place in temporary.parents]
+    nested = sorted(set(held), key=lambda place: -len(place.parts))
+    for directory in (*below, support, *nested):
+        inside = directory.is_relative_to(checkout.root) and directory != checkout.root
+        if inside and directory.is_dir() and not any(directory.iterdir()):
             directory.rmdir()
     return tuple(path.relative_to(checkout.root).as_posix() for path in temporaries)
+
+
+def _matching(checkout: Checkout, pattern: str) -> list[Path]:
+    """Return the temporary files of all files of a pattern, as `Target.touches` has it."""
+    head, _, name = pattern.rpartition("/")
+    found = checkout.root.glob(f"{head}/.{name}.*{TEMPORARY_SUFFIX}".lstrip("/"))
+    return [checkout.locate(place.relative_to(checkout.root).as_posix()) for place in sorted(found)]
 
 
 def _sweep_known(checkout: Checkout, target: Target | str | None) -> RemovalReport | None:
@@ -182,7 +202,7 @@ def _sweep_known(checkout: Checkout, target: Target | str | None) -> RemovalRepo
     else:
         kinds = [get_target(name) for name in ([target] if target else target_references())]
     for kind in kinds:
-        if checkout.read(kind.manifest_path) is None and checkout.locate(kind.home).is_dir():
+        if checkout.read(kind.manifest_path) is None:
             swept = _sweep(checkout, kind)
             if swept:
                 return RemovalReport(kind.name, str(checkout.root), (), swept)

@@ -20,8 +20,34 @@ from typing import Any
 from suiteopt.errors import MissingExtraError
 from suiteopt.export.target import LoadJob, Target
 
-Progress = Callable[[str, int, int], None]
 POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far loading is.
+
+    Attributes
+    ----------
+    problem : str
+        Whose file is being loaded.
+    number, problems : int
+        How many files were begun, of how many.
+    done, configurations : int
+        How many of its configurations were looked at, and how many there are; 0 before it is known.
+    turn : int
+        0 or 1: everything is loaded twice.
+    """
+
+    problem: str
+    number: int
+    problems: int
+    done: int
+    configurations: int
+    turn: int
+
+
+Progress = Callable[[Step], None]
 
 
 @dataclass
@@ -38,6 +64,8 @@ class FileRecord:
         Position in the file to what was seen, and to (bytes needed, bytes allowed).
     error : str
         Why it did not load, or did not load to its end.
+    memory : str
+        What was said when the memory was used up, so that the rest was not looked at.
     absent : str
         Which package of the harness is not installed, so that nothing could be loaded.
     generator_unchanged : bool
@@ -48,6 +76,7 @@ class FileRecord:
     seen: dict[int, dict[str, Any]] = field(default_factory=dict)
     left_out: dict[int, tuple[int, int]] = field(default_factory=dict)
     error: str = ""
+    memory: str = ""
     absent: str = ""
     generator_unchanged: bool = True
 
@@ -87,11 +116,11 @@ def load_files(
     turn : int
         0 also runs the references; 1 loads again.
     max_bytes : int or None
-        Of one configuration's inputs and outputs; None allows half of the machine's memory.
+        Of one configuration's inputs and outputs; None allows three quarters of what is free.
     timeout : float
         Seconds for one file.
     progress : callable, optional
-        Is told of every file as its turn comes: problem, how many were begun, of how many.
+        Is told of every step.
 
     Returns
     -------
@@ -107,9 +136,9 @@ def load_files(
     waiting = list(jobs)
     while waiting:
 
-        def tell(begun: Sequence[str], before: int = len(jobs) - len(waiting)) -> None:
-            if progress is not None and begun:
-                progress(begun[-1], before + len(begun), len(jobs))
+        def tell(events: list[dict[str, Any]], before: int = len(jobs) - len(waiting)) -> None:
+            if progress is not None and events:
+                progress(_step(events, before, len(jobs), turn))
 
         finished = _run(target, root, waiting, turn, max_bytes, timeout, records, tell)
         waiting = [job for job in waiting if job.problem not in finished]
@@ -124,7 +153,7 @@ def _run(
     max_bytes: int | None,
     timeout: float,
     records: dict[str, FileRecord],
-    tell: Callable[[Sequence[str]], None],
+    tell: Callable[[list[dict[str, Any]]], None],
 ) -> set[str]:
     """Run the loader once; return the problems that need no further run (at least one)."""
     with tempfile.TemporaryDirectory(prefix="suiteopt-verify-") as scratch:
@@ -165,17 +194,16 @@ def _watch(
     complaints: Path,
     report: Path,
     timeout: float,
-    tell: Callable[[Sequence[str]], None],
+    tell: Callable[[list[dict[str, Any]]], None],
 ) -> int | None:
     """Run a process to its end and tell what it begins; return its exit code, None if it hung."""
     deadline = time.monotonic() + timeout
-    begun: list[str] = []
+    told = 0
     with complaints.open("wb") as errors:
         process = subprocess.Popen(
             command,
             cwd=root,
-            # A directory of its own for what the harness leaves; it goes with the report.
-            env={**os.environ, "TMPDIR": str(report.parent)},
+            env=_environment(report.parent),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,  # problem files may print
             stderr=errors,
@@ -183,10 +211,9 @@ def _watch(
         try:
             while process.poll() is None:
                 events = [json.loads(line) for line in _lines(report)]
-                now = [str(event["problem"]) for event in events if event["event"] == "begin"]
-                if now != begun:
-                    begun = now
-                    tell(begun)
+                if len(events) != told:
+                    told = len(events)
+                    tell(events)
                 if time.monotonic() > deadline:
                     return None
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -196,6 +223,23 @@ def _watch(
             # Also where this process is interrupted: nothing is left running or lying about.
             process.kill()
             process.wait()
+
+
+def _environment(scratch: Path) -> dict[str, str]:
+    # A directory of its own for what the harness leaves; it goes with the report. Threads that
+    # wait by spinning, as OpenMP's do by default, make recipes several times slower as soon as
+    # another program wants the processor too.
+    return {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "TMPDIR": str(scratch)}
+
+
+def _step(events: list[dict[str, Any]], before: int, problems: int, turn: int) -> Step:
+    """Return how far a loader is by what it has reported."""
+    begun = [event["problem"] for event in events if event["event"] == "begin"]
+    problem = str(begun[-1])
+    own = [event for event in events if event["problem"] == problem]
+    counts = [int(event["count"]) for event in own if event["event"] == "count"]
+    done = sum(event["event"] in ("configuration", "skipped") for event in own)
+    return Step(problem, before + len(begun), problems, done, max(counts, default=0), turn)
 
 
 def _order(root: Path, jobs: Sequence[LoadJob], max_bytes: int | None) -> dict[str, Any]:
@@ -237,5 +281,7 @@ def _note(record: FileRecord, event: dict[str, Any]) -> None:
         record.absent = event["what"]
     elif kind == "error":
         record.error = event["error"]
+    elif kind == "memory":
+        record.memory = event["error"]
     elif kind == "end":
         record.generator_unchanged = event["generator_unchanged"]

@@ -3,6 +3,7 @@
 import math
 
 from suiteopt.errors import UserError
+from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.protocols import load_oracle
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -39,7 +40,7 @@ def require_oracle(suite: Suite, theirs: str | None, target: str) -> None:
     ------
     UserError
     """
-    oracle = load_oracle(suite.oracle)
+    oracle = suite_oracle(suite)
     if theirs is None:
         return
     applied = load_oracle(theirs)

@@ -1,8 +1,8 @@
 """What targets share whose members bring their own comparator and tolerance."""
 
+from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.export.target import Target
 from suiteopt.matrix.schema import Need
-from suiteopt.protocols import load_oracle
 from suiteopt.selection.constraints import Capabilities
 from suiteopt.suite import Suite
 
@@ -22,7 +22,7 @@ class OwnOracleTarget(Target):
 
     def notes(self, suite: Suite) -> tuple[str, ...]:
         """Say where the tolerances come from, if that is not where they will be applied."""
-        if suite.matrix_device != HOST_DEVICE or not load_oracle(suite.oracle).calibrated:
+        if suite.matrix_device != HOST_DEVICE or not suite_oracle(suite).calibrated:
             return ()
         return (
             "the members' tolerances were measured on the host at shortened shapes, and errors "

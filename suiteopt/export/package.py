@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.export.target import RenderedFile, template
 from suiteopt.matrix.files import sha256
-from suiteopt.protocols import load_oracle
 from suiteopt.suite import Suite
 
 
@@ -39,7 +39,7 @@ def package_files(
     recipes, runtime = recipes_source(), runtime_source()
     about = {
         "matrix": suite.matrix_id,
-        "nonfinite": str(load_oracle(suite.oracle).nonfinite),
+        "nonfinite": str(suite_oracle(suite).nonfinite),
         "oracle": suite.oracle,
         "recipes_sha256": sha256(recipes),
         "runtime_sha256": sha256(runtime),

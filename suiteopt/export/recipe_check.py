@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from suiteopt.export.recipe_arguments import argument_fault, structure_fault
 from suiteopt.inputs.recipes import RECIPES, integer_bound
 
 OWN_RECIPE = "own"
@@ -31,6 +32,9 @@ def own_factor(recipe: Mapping[str, Any]) -> float | None:
 def recipe_fault(recipe: Mapping[str, Any]) -> str:
     """Return why a value recipe cannot be exported; empty where it can."""
     name = recipe["name"]
+    fault = structure_fault(recipe)
+    if fault:
+        return fault
     if name in (OWN_RECIPE, SCALED_RECIPE):
         try:
             own_factor(recipe)
@@ -45,10 +49,12 @@ def recipe_fault(recipe: Mapping[str, Any]) -> str:
             f"of suiteopt has version {RECIPES[name].version}"
         )
     try:
-        integer_bound(name, recipe["arguments"])
+        integer_bound(name, {})  # names first: a bound of unchecked values may be without end
+        unknown = set(recipe["arguments"]) - set(RECIPES[name].arguments)
+        integer_bound(name, dict.fromkeys(unknown))
     except (ValueError, TypeError) as error:
         return str(error)
-    return ""
+    return argument_fault(name, recipe["arguments"])
 
 
 def is_nonfinite(recipe: Mapping[str, Any]) -> bool:

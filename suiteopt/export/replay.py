@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from suiteopt.export.finding import Finding
+from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols.loader import load_oracle
 from suiteopt.suite import Member, ProblemSuite, Suite
 
 SHOWN = 5
@@ -39,10 +39,11 @@ class Comparison:
 def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Finding]:
     """Yield one finding a member: its kills reproduced, different, or not run.
 
-    Both matrices are judged by the suite's oracle. A replay must reach the verdict of the suite's
+    Both matrices are judged by the suite's oracle, each member by its own comparator where that was
+    left open. A replay must reach the verdict of the suite's
     matrix on every mutant that had one, and reject no control on a member.
     """
-    oracle = load_oracle(suite.oracle)
+    oracle = suite_oracle(suite)
     for problem in suite.problems:
         if not problem.members:
             continue
@@ -52,10 +53,15 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
                     "kills", problem.problem, member.input, "the replay does not hold the problem"
                 )
             continue
-        first = kill_table(matrix, problem.problem, oracle)
-        second = kill_table(replay, problem.problem, oracle)
+        tables: dict[str, tuple[KillTable, KillTable]] = {}
         for member in problem.members:
-            yield from _check_member(problem, member, first, second)
+            own = member_oracle(oracle, member)
+            if own.comparator not in tables:
+                tables[own.comparator] = (
+                    kill_table(matrix, problem.problem, own),
+                    kill_table(replay, problem.problem, own),
+                )
+            yield from _check_member(problem, member, *tables[own.comparator])
 
 
 def _check_member(

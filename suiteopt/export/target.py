@@ -260,11 +260,18 @@ class Target(ABC):
                 f"{problem.problem} has {len(problem.members)} members, and {self.name} holds at "
                 f"most {limit}; {self._select_again()} with --budget {limit}"
             )
+        inputs = [member.input for member in problem.members]
         for member in problem.members:
+            if inputs.count(member.input) > 1:
+                raise UserError(
+                    f"{problem.problem} has the member {member.input} twice; {self._select_again()}"
+                )
             self._check_member(problem, member)
 
     def _check_member(self, problem: ProblemSuite, member: Member) -> None:
         where = f"{problem.problem}, member {member.input}"
+        if not member.values:
+            raise UserError(f"{where} has no tensors; {self._select_again()}")
         for tensor, recipe in member.values.items():
             fault = recipe_fault(recipe)
             if fault:

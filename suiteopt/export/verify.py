@@ -102,11 +102,11 @@ def verify(
         A matrix that ``gpu-eval replay`` made; without it kills are unproved.
     max_bytes : int or None
         Bytes of inputs and outputs beyond which a member is not made but listed as unproved;
-        None allows half of this machine's memory.
+        None allows three quarters of the memory that is free.
     timeout : float
         Seconds for one exported file.
     progress : callable, optional
-        Is told of every file as its turn comes: problem, how many were begun, of how many.
+        Is told of every step of the loading.
 
     Raises
     ------
@@ -186,7 +186,9 @@ def _check_job(job: LoadJob, first: FileRecord, second: FileRecord) -> Iterator[
             "load", job.problem, where, f"the harness's own package is needed: {first.absent}"
         )
         return
-    if first.error or first.count is None:
+    if first.memory and first.count is None:
+        yield Finding.unproved("load", job.problem, where, _short_of_memory(first, second))
+    elif first.error or first.count is None:
         yield Finding.failed("load", job.problem, where, first.error or "it did not load")
     elif first.kept < 0:
         yield Finding.failed(
@@ -212,6 +214,10 @@ def _check_counts(job: LoadJob, record: FileRecord) -> Iterator[Finding]:
     seen = len(record.seen) + len(record.left_out)
     if seen == record.count:
         yield Finding.reproduced("count", job.problem, job.hidden_file, f"{seen} configurations")
+    elif record.memory:
+        yield Finding.unproved(
+            "count", job.problem, job.hidden_file, _short_of_memory(record, record)
+        )
     else:
         yield Finding.failed(
             "count",
@@ -237,6 +243,10 @@ def _check_configuration(
             )
         return
     one, other = first.configurations.get(index), second.configurations.get(index)
+    if one is None and first.memory:
+        for check in checks:
+            yield Finding.unproved(check, job.problem, name, _short_of_memory(first, second))
+        return
     if one is None:
         yield Finding.failed("delivery", job.problem, name, "the loader did not get it")
         return
@@ -246,6 +256,10 @@ def _check_configuration(
     yield _judge("reference", job, name, one["reference"], "")
 
 
+def _short_of_memory(first: FileRecord, second: FileRecord) -> str:
+    return f"the memory did not suffice: {first.memory or second.memory}"
+
+
 def _check_repeat(
     job: LoadJob,
     name: str,
@@ -253,6 +267,8 @@ def _check_repeat(
     other: dict[str, Any] | None,
     second: FileRecord,
 ) -> Finding:
+    if other is None and second.memory:
+        return Finding.unproved("repeat", job.problem, name, _short_of_memory(second, second))
     if other is None:
         reason = second.error or "it was not delivered"
         return Finding.failed("repeat", job.problem, name, f"the second load failed: {reason}")

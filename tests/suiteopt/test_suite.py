@@ -263,7 +263,7 @@ def test_what_a_member_requires_follows_from_its_recipes_too() -> None:
     assert replace(member, shape_recipe="prime").required == {Need.VALUES, Need.SHAPES}
 
 
-names = st.text(min_size=1, max_size=8)
+names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
 arguments = st.dictionaries(
     names, st.one_of(st.integers(), st.booleans(), st.text(max_size=5), st.floats(-1e9, 1e9))
 )
@@ -301,3 +301,28 @@ def test_any_suite_survives_writing_and_reading(
     assert Suite.from_json(text) == suite
     assert Suite.from_json(text.encode()).to_json() == text
     jsonschema.validate(json.loads(text), schema())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("level1/019:lattice", "a\\u001b[31mb", "input holds a control character"),
+        ("level1/019:lattice", "a\\nb", "input holds a control character"),
+        ('"x"', '"a\\u0007"', "values holds a control character"),
+        ("level1/019:lattice", "\\ud800", "it is no JSON text"),
+    ],
+)
+def test_names_are_of_one_line_that_can_be_shown(old: str, new: str, said: str) -> None:
+    with pytest.raises(UserError, match=said) as found:
+        Suite.from_json(SMALL.to_json().replace(old, new))
+    assert str(found.value).isprintable()
+
+
+@pytest.mark.parametrize("ratio", ["1e999", "1.2.3", "1e-999", "0", "e"])
+def test_a_ratio_is_a_number_above_zero(ratio: str) -> None:
+    text = SMALL.to_json().replace(
+        SMALL.problems[0].members[0].comparator, "allclose_candidate@0.1"
+    )
+    assert Suite.from_json(text).to_json() == text
+    with pytest.raises(UserError, match="is unknown"):
+        Suite.from_json(text.replace("@0.1", f"@{ratio}"))

@@ -78,9 +78,7 @@ def run(open_job: Callable[[Root, Mapping[str, Any]], Opened]) -> None:
     jobs_path, report_path, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
     with open(jobs_path, encoding="utf-8") as handle:
         order = json.load(handle)
-    most = order["max_bytes"]
-    if most is None:
-        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    most = base.allowed_bytes(order["max_bytes"])
     root = Root(order["root"])
     with open(report_path, "a", encoding="utf-8") as report:
 
@@ -97,7 +95,7 @@ def run(open_job: Callable[[Root, Mapping[str, Any]], Opened]) -> None:
             except ModuleNotFoundError as error:
                 say(event="absent", problem=job["problem"], what=base._sentence(error))
             except Exception as error:
-                say(event="error", problem=job["problem"], error=base._sentence(error))
+                base.say_error(error, job["problem"], say)
             say(event="end", problem=job["problem"], generator_unchanged=unchanged)
 
 
@@ -133,6 +131,7 @@ def report_on(opened: Opened, job: Mapping[str, Any], most: int, turn: int, say:
             event["reference"] = (
                 None if opened.reference is None else opened.reference(inputs, index)
             )
+        del inputs  # or it would be in memory while the next one is made
         say(**event)
 
 

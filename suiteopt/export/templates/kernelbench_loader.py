@@ -37,13 +37,16 @@ def open_job(root: Root, job: Mapping[str, Any]) -> Opened:
     torch.manual_seed(INIT_SEED)
     seeds = [int(torch.randint(0, 2**32 - 1, (1,)).item()) for _ in range(job["members"])]
 
+    def drawn(seed: int) -> Sequence[Any]:
+        state = torch.get_rng_state()
+        torch.manual_seed(seed)
+        inputs = context["get_inputs"]()
+        torch.set_rng_state(state)
+        return [_on_cpu(value) for value in inputs]
+
     def trials() -> Iterator[tuple[int, Sequence[Any]]]:
         for index, seed in enumerate(seeds):
-            state = torch.get_rng_state()
-            torch.manual_seed(seed)
-            inputs = context["get_inputs"]()
-            torch.set_rng_state(state)
-            yield index, [_on_cpu(value) for value in inputs]
+            yield index, drawn(seed)
 
     return Opened(len(seeds), trials(), layout, reference_of(original), size=size)
 

@@ -7,6 +7,7 @@ process that dies has said where. PASS is 0 (everything) or 1 (again, from anoth
 global generator, contents only).
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -19,6 +20,12 @@ Say = Callable[..., None]
 NEGLIGIBLE = 256
 """Inputs this many times below the limit are run without working out the output's size."""
 
+SHARE = 0.75
+"""Of the memory that is free when a loader starts, what a configuration may take by default."""
+
+CHUNK = 1 << 24
+"""Elements of an output that are looked at at a time."""
+
 INIT_SEED = 42
 """Under which the harness draws a model's arguments and weights."""
 
@@ -29,9 +36,7 @@ def main(jobs_path: str, report_path: str, turn: int) -> None:
 
     with open(jobs_path, encoding="utf-8") as handle:
         order = json.load(handle)
-    max_bytes = order["max_bytes"]
-    if max_bytes is None:
-        max_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    max_bytes = allowed_bytes(order["max_bytes"])
     with open(report_path, "a", encoding="utf-8") as report:
 
         def say(**event: Any) -> None:
@@ -45,7 +50,7 @@ def main(jobs_path: str, report_path: str, turn: int) -> None:
             try:
                 check_file(order["root"], job, max_bytes, turn, say)
             except Exception as error:
-                say(event="error", problem=job["problem"], error=_sentence(error))
+                say_error(error, job["problem"], say)
             unchanged = bool(torch.equal(state, torch.get_rng_state()))
             say(event="end", problem=job["problem"], generator_unchanged=unchanged)
 
@@ -79,6 +84,7 @@ def check_file(root: str, job: dict[str, Any], max_bytes: int, turn: int, say: S
             if model is None:
                 model = build_model(context)
             event["reference"] = run_reference(model, inputs)
+        del inputs  # or it would be in memory while the next one is made
         say(**event)
     if not first:
         say(event="count", problem=problem, count=len(configurations))
@@ -126,7 +132,7 @@ def taken(
             say(event="skipped", problem=problem, index=index, bytes=size, most=budget.most)
 
     if not budget.is_near:
-        yield from enumerate(configurations)
+        yield from numbered(iter(configurations))
         return
     count = len(configurations)
     kept = count - members
@@ -135,11 +141,61 @@ def taken(
     if one > budget.most:
         skip(range(count), one)
     elif kept <= 0 or all_kept <= budget.most:
-        yield from enumerate(configurations)
+        yield from numbered(iter(configurations))
     else:
         skip(range(kept), all_kept)
         for index in range(kept, count):
             yield index, configurations[index]
+
+
+def numbered(configurations: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield position and configuration, and keep none: ``enumerate`` keeps its last one."""
+    index = 0
+    while True:
+        try:
+            yield index, next(configurations)
+        except StopIteration:
+            return
+        index += 1
+
+
+def allowed_bytes(given: int | None) -> int:
+    """Return how many bytes a configuration may take, and let this process have no more memory.
+
+    By default a share of what is free; without a limit the system would end other processes.
+    """
+    free = free_bytes()
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = free if hard == resource.RLIM_INFINITY else min(free, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    return int(free * SHARE) if given is None else given
+
+
+def free_bytes() -> int:
+    """Return the memory that is free, by the system's and the control group's own account."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo") as handle:
+        line = next(line for line in handle if line.startswith("MemAvailable:"))
+        free = int(line.split()[1]) * 1024
+    with contextlib.suppress(OSError, ValueError):
+        group = "/sys/fs/cgroup/memory"
+        with open(f"{group}.max") as most, open(f"{group}.current") as current:
+            free = min(free, int(most.read()) - int(current.read()))
+    return max(free, 1 << 28)
+
+
+def say_error(error: Exception, problem: str, say: Say) -> None:
+    """Report why a file was not looked at to its end; want of memory is not the file's fault."""
+    event = "memory" if is_memory(error) else "error"
+    say(event=event, problem=problem, error=_sentence(error))
+
+
+def is_memory(error: BaseException) -> bool:
+    """Whether an error says that memory was used up: torch has no type for it on a CPU."""
+    return isinstance(error, MemoryError) or "can't allocate memory" in str(error)
 
 
 def on_meta(function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -195,13 +251,16 @@ def run_reference(model: Any, inputs: list[Any]) -> str:
         with torch.no_grad():
             outputs = flattened(model(*inputs))
     except Exception as error:
+        if is_memory(error):
+            raise
         return f"the reference raises {_sentence(error)}"
     finally:
         torch.set_rng_state(state)  # a live dropout draws, which is not the hidden file's doing
     for output in outputs:
-        if output.is_floating_point() and not bool(torch.isfinite(output).all()):
-            bad = int((~torch.isfinite(output)).sum())
-            return f"the reference gives {bad} non-finite elements of {output.numel()}"
+        if output.is_floating_point():
+            bad = sum(int((~torch.isfinite(part)).sum()) for part in output.flatten().split(CHUNK))
+            if bad:
+                return f"the reference gives {bad} non-finite elements of {output.numel()}"
     return ""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from suiteopt.export.templates import kernelbench_verified_loader as base
 from suiteopt.export.templates.harness_loader import (
     Opened,
     Root,
@@ -25,7 +26,7 @@ def open_job(root: Root, job: Mapping[str, Any]) -> Opened:
     own = job["details"]["own"]
 
     def entries() -> Iterator[tuple[int, Sequence[Any]]]:
-        yield from enumerate(groups)
+        yield from base.numbered(iter(groups))
 
     return Opened(
         len(groups),

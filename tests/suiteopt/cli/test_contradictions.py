@@ -52,3 +52,11 @@ def test_a_protocol_beyond_what_a_parser_takes(text: str, tmp_path: Path) -> Non
     path.write_text(text)
     with pytest.raises(UserError, match=r"is no TOML file \(.*\); correct it"):
         load_protocol(str(path))
+
+
+@pytest.mark.parametrize("command", ["verify .", "check suite.json level1/019 candidate.py"])
+@pytest.mark.parametrize("most", ["0", "-5", "1e9"])
+def test_a_number_of_bytes_is_a_whole_one_above_zero(command: str, most: str) -> None:
+    result = CliRunner().invoke(app, [*command.split(), "--max-bytes", most])
+    assert result.exit_code == 2
+    assert "--max-bytes" in result.output

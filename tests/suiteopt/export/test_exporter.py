@@ -14,6 +14,7 @@ from suiteopt.export.exporter import export, remove
 from suiteopt.export.kernelbench_verified import KernelBenchVerified
 from suiteopt.export.target import RenderedFile, Target
 from suiteopt.suite import Suite
+from tests.suiteopt.export import checkouts
 from tests.suiteopt.export.samples import (
     commit_all,
     copy_sample,
@@ -79,11 +80,14 @@ def test_text_of_a_suite_cannot_become_code(repo: Path) -> None:
     command = 'x"""\nraise SystemExit(1)\n<<MEMBERS>> \u2028raise SystemExit(2)'
     shape = {"N\nraise SystemExit(3)": 4}
     values = {t: recipe("lattice", width=3) for t in ("a", "b")}
-    chosen = problem(1, replace(member('"]\nraise SystemExit(4)', values), shape=shape))
+    chosen = problem(1, replace(member('"]\u2028raise SystemExit(4)', values), shape=shape))
     export(suite(chosen, command=command), TARGET, repo)
     names: dict[str, Any] = {"__file__": str(repo / "hidden_tests/level1/1_hidden.py")}
     exec((repo / "hidden_tests/level1/1_hidden.py").read_text(), names)
-    assert names["MEMBERS"][0]["input"] == '"]\nraise SystemExit(4)'
+    assert names["MEMBERS"][0]["input"] == '"]\u2028raise SystemExit(4)'
+    broken = problem(1, member('"]\nraise SystemExit(5)', values))
+    with pytest.raises(UserError, match="holds a control character"):
+        export(suite(broken), TARGET, repo)
 
 
 def test_a_dry_run_changes_nothing_and_its_diff_is_the_export(
@@ -469,6 +473,30 @@ def test_a_change_killed_anywhere_can_be_mended(
         if not died:
             break
     assert deaths >= 5
+    assert not died
+
+
+@pytest.mark.parametrize("target", ["kernelbench-sidecar", "kernelbench", "multikernelbench"])
+def test_an_export_killed_anywhere_leaves_nothing_after_a_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """Also where files outside the target's own directory were about to be changed."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    name = "multikernelbench" if target == "multikernelbench" else "kernelbench"
+    repo = checkouts.checkout(name, tmp_path)
+    parts = checkouts.standard_problems(parameters=False)
+    sidecar = target == "kernelbench-sidecar"
+    chosen = checkouts.calibrated(target, *parts) if sidecar else checkouts.fixed(
+        target, 1e-4, *parts
+    )  # fmt: skip
+    before = sorted(repo.rglob("*")), tree(repo)
+    for step in range(40):
+        died = die_in(lambda: export(chosen, target, repo), monkeypatch, step)
+        remove(repo, target)
+        assert (sorted(repo.rglob("*")), tree(repo)) == before, step
+        if not died:
+            break
+    assert step >= 5
     assert not died
 
 

@@ -98,8 +98,8 @@ def test_another_problem_of_the_name_is_found_out(tmp_path: Path) -> None:
     repo = checkout("multikernelbench", tmp_path)
     parameters = dict.fromkeys(("weight", "bias"), recipe("benchmark"))
     other = problem(50, own_member("level1/050:n", {"x": recipe("normal")}, parameters))
-    report = export(fixed(TARGET, 1e-4, other, problem(23, own_member("level1/023:n", {}))),
-                    TARGET, repo)  # fmt: skip
+    absent = problem(23, own_member("level1/023:n", {"x": recipe("normal")}))
+    report = export(fixed(TARGET, 1e-4, other, absent), TARGET, repo)
     assert any("left out level1/023: no references" in note for note in report.notes)
     found = verify(repo).failed
     assert any("it is another problem of the same name" in finding.what for finding in found)

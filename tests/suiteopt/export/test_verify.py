@@ -3,15 +3,20 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from suiteopt.cli import verify_progress
+from suiteopt.cli.verify import grouped
 from suiteopt.errors import MissingExtraError, UserError
 from suiteopt.export import loading
 from suiteopt.export.exporter import export
+from suiteopt.export.finding import Finding
 from suiteopt.export.kernelbench_verified import KernelBenchVerified
+from suiteopt.export.templates import kernelbench_verified_loader as loader
 from suiteopt.export.verify import VerifyReport, verify
 from tests.suiteopt.builders import tiny_matrix
 from tests.suiteopt.export.samples import (
@@ -220,9 +225,93 @@ def test_progress_names_the_files_in_turn(tmp_path: Path) -> None:
     chosen = suite(lattice_and_own(1), lattice_and_own(19))
     export(chosen, TARGET, repo)
     target = KernelBenchVerified()
-    told: list[tuple[str, int, int]] = []
-    loading.load_files(
-        target, repo, target.jobs(chosen, repo), 1, None, 99.0, lambda *turn: told.append(turn)
+    told: list[loading.Step] = []
+    loading.load_files(target, repo, target.jobs(chosen, repo), 1, None, 99.0, told.append)
+    assert all(step.problems == 2 and 1 <= step.number <= 2 and step.turn == 1 for step in told)
+    assert {step.problem for step in told} <= {"level1/001", "level1/019"}
+    assert all(0 <= step.done <= 6 and step.configurations in (0, 6) for step in told)
+
+
+def event(kind: str, problem: str = "a", **more: int) -> dict[str, object]:
+    return {"event": kind, "problem": problem, **more}
+
+
+def test_a_step_is_what_the_report_says_so_far() -> None:
+    events = [event("begin", "b"), event("count", "b", count=9), event("configuration", "b")]
+    assert loading._step(events, 2, 7, 0) == loading.Step("b", 3, 7, 1, 9, 0)
+    events += [event("end", "b"), event("begin"), event("skipped"), event("skipped")]
+    assert loading._step(events, 2, 7, 1) == loading.Step("a", 4, 7, 2, 0, 1)
+
+
+def test_what_is_shown_goes_to_standard_error_and_ends_at_the_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with verify_progress.shown() as progress:
+        for turn in (0, 1):
+            for done in (0, 3):
+                progress(loading.Step("level1/042", 5, 6, done, 6, turn))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "loading level1/042 (5 of 6, first time)\nloading level1/042 (5 of 6, second time)\n"
     )
-    assert all(total == 2 and 1 <= number <= 2 for _, number, total in told)
-    assert {problem for problem, _, _ in told} <= {"level1/001", "level1/019"}
+    steps = [loading.Step("p", n, 3, d, 4, t) for t in (0, 1) for n in (1, 2, 3) for d in range(5)]
+    shares = [verify_progress.share(step) for step in steps]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert verify_progress.described(steps[4]) == "p (1 of 3, first time): configuration 4 of 4"
+
+
+def test_memory_that_runs_out_is_no_failure(tmp_path: Path) -> None:
+    repo = copy_sample(tmp_path)
+    chosen = suite(lattice_and_own(19))
+    export(chosen, TARGET, repo)
+    path = repo / "KernelBench/level1/19_ReLU.py"
+    text = path.read_text()
+    path.write_text(text.replace("x.relu()", "x.expand(1 << 30, 16, 1000) + 1"))
+    report = verify(repo)
+    assert report.failed == ()
+    short = [f for f in report.unproved if "the memory did not suffice" in f.what]
+    assert {f.check for f in short} == {"repeat", "layout", "reference", "load"}
+    assert report.members == 0
+
+
+def test_unproved_promises_with_one_reason_are_one_sentence() -> None:
+    found = [
+        Finding.unproved(check, problem, where, "needs 9 bytes")
+        for check in ("repeat", "layout")
+        for problem, where in (("p", "a"), ("p", "b"), ("q", "a"))
+    ]
+    other = Finding.unproved("kills", "p", "a", "kernels must run")
+    assert grouped([*found, other]) == [
+        "repeat, layout of 3 inputs of p, q: needs 9 bytes",
+        "kills: p, a: kernels must run",
+    ]
+
+
+def test_only_one_configuration_is_in_memory(tmp_path: Path) -> None:
+    """While a configuration is made, the one before is gone: weak references say so."""
+    import weakref
+
+    import torch
+
+    alive: list[weakref.ref[torch.Tensor]] = []
+
+    class Served:
+        def __len__(self) -> int:
+            return 3
+
+        def __iter__(self) -> Iterator[list[torch.Tensor]]:
+            for _ in range(3):
+                assert all(ref() is None for ref in alive)
+                made = torch.zeros(4)
+                alive.append(weakref.ref(made))
+                yield [made]
+                del made
+
+    budget = loader.Budget(1, 1, 1 << 30)
+    places = []
+    for index, inputs in loader.taken(Served(), 3, budget, lambda **_: None, "p"):
+        places.append((index, len(inputs)))
+        del inputs
+    assert places == [(0, 1), (1, 1), (2, 1)]
