@@ -17,6 +17,7 @@ from suiteopt.exchange.junit import junit_xml
 from suiteopt.exchange.major import major_files
 from suiteopt.exchange.outcomes import outcomes, pool_check
 from suiteopt.exchange.stryker import stryker_report
+from suiteopt.export.tree import write_tree
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.jsonable import dumps
@@ -80,16 +81,16 @@ def exchange(
     check = _check(opened, suite, protocol, oracle)
     audit = audit_check(opened, check, denominator)
     failures = gate.failures(audit)
+    written = [output]
     if form == ExchangeFormat.JUNIT:
-        written = {output: junit_xml(audit, gate)}
+        write_atomic(output, junit_xml(audit, gate))
     elif form == ExchangeFormat.STRYKER:
         report = stryker_report(opened, check, outcomes(opened, check, denominator))
-        written = {output: (dumps(report, indent=1) + "\n").encode()}
+        write_atomic(output, (dumps(report, indent=1) + "\n").encode())
     else:
         files = major_files(opened, outcomes(opened, check, denominator), incomplete)
-        written = {output / name: text.encode() for name, text in files.items()}
-    for path, data in written.items():
-        write_atomic(path, data)
+        write_tree(output, {name: text.encode() for name, text in files.items()})
+        written = [output / name for name in files]
     answer = {
         "format": str(form),
         "check": check.name,
