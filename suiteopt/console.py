@@ -35,15 +35,18 @@ _UNWRITABLE = {
 
 
 def stderr() -> Console:
-    """Return a console on standard error, where everything but answers goes."""
-    return Console(stderr=True, highlight=False, markup=False)
+    """Return a console on standard error, where everything but answers goes.
+
+    Names are printed as they are: neither brackets nor colons in them mean anything.
+    """
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def stdout() -> Console:
     """Return a console on standard output; as wide as needed where that is no terminal."""
     _require_stdout()
     width = None if sys.stdout.isatty() else 160
-    return Console(highlight=False, markup=False, width=width)
+    return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
@@ -55,7 +58,8 @@ def print_json(answer: Mapping[str, Any]) -> None:
 
 def fail(sentence: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
     """Say one sentence on standard error and exit."""
-    text = " ".join(sentence.split())
+    # What is quoted may hold control characters, on which a terminal would act.
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(sentence.split()))
     _say(f"error: {text}\n")
     sys.exit(code)
 

@@ -58,7 +58,7 @@ def report(
 
     if place is not None and matrix is not None:
         raise UserError("the matrix is given twice; give it once, as an argument or by --matrix")
-    if suite is not None and (budget or oracle or target):
+    if suite is not None and any(value is not None for value in (budget, oracle, target)):
         raise UserError("--suite brings its own budget, oracle and target; leave them out")
     opened = Matrix.open(resolve_matrix(place or matrix))
     content = collect(
