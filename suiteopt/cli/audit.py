@@ -9,7 +9,7 @@ import typer
 
 from suiteopt.audit.comparison import Comparison, compare
 from suiteopt.cli import audit_tables as tables
-from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption
+from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption, outside
 from suiteopt.console import print_json, stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
@@ -88,6 +88,8 @@ def audit(
         raise UserError(f"{asked[0]} counts no mutants; leave --denominator out")
     if protocol is not None and asked in (["--from/--to"], ["--ceiling"]):
         raise UserError(f"--protocol does not go with {asked[0]}; leave it out")
+    if figure is not None and figure.suffix.lower() != ".svg":
+        raise UserError(f"--figure is drawn as SVG, and {figure} is named otherwise; call it .svg")
     counted = denominator or Denominator.WITNESSED
     opened = Matrix.open(resolve_matrix(matrix))
     if not opened.meta.complete and not incomplete:
@@ -191,6 +193,8 @@ def _decompose(
 def _blind_band(matrix: Matrix, name: str | None, figure: Path | None) -> Answer:
     from suiteopt.audit.blind_band import blind_band
 
+    if figure is not None:
+        outside(figure, matrix)
     found = blind_band(matrix, load_protocol(name or DEFAULT_PROTOCOL))
     if figure is not None:
         from suiteopt.audit.figure import band_svg

@@ -9,7 +9,7 @@ import typer
 from suiteopt.audit.checks import Check, protocol_check, suite_check
 from suiteopt.audit.score import audit_check
 from suiteopt.cli.format import share
-from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption
+from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption, outside
 from suiteopt.console import EXIT_CHECK_FAILED, print_json, stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.exchange.gate import Gate
@@ -78,6 +78,7 @@ def exchange(
             f"the matrix at {opened.path} is incomplete; finish it with `gpu-eval resume`, or give "
             "--allow-incomplete to count what was not run as no kill"
         )
+    outside(output, opened)
     check = _check(opened, suite, protocol, oracle)
     audit = audit_check(opened, check, denominator)
     failures = gate.failures(audit)

@@ -11,6 +11,7 @@ from suiteopt.cli.options import (
     JsonOption,
     MatrixOption,
     TargetOption,
+    outside,
 )
 from suiteopt.console import command_words, print_json, stderr
 from suiteopt.errors import UserError
@@ -61,6 +62,7 @@ def report(
     if suite is not None and any(value is not None for value in (budget, oracle, target)):
         raise UserError("--suite brings its own budget, oracle and target; leave them out")
     opened = Matrix.open(resolve_matrix(place or matrix))
+    outside(output, opened)
     content = collect(
         opened,
         Wanted(

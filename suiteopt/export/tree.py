@@ -31,23 +31,30 @@ def write_tree(directory: Path, files: Mapping[str, bytes]) -> None:
     UserError
         If the directory is a file or cannot be written, or a path leads out of it.
     """
-    if directory.is_dir():
-        apply_changes(Checkout(directory), [Change(name, data) for name, data in files.items()])
-        return
-    if directory.exists() or directory.is_symlink():
-        raise UserError(f"{directory} is no directory; give one, or a name that is free")
-    stage = directory.with_name(f".{directory.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
-    missing = [place for place in directory.parents if not place.exists()]
+    missing: list[Path] = []
+    stage: Path | None = None
     try:
+        if directory.is_dir():
+            apply_changes(Checkout(directory), _changes(files))
+            return
+        if directory.exists() or directory.is_symlink():
+            raise UserError(f"{directory} is no directory; give one, or a name that is free")
+        missing = [place for place in directory.parents if not place.exists()]
+        stage = directory.with_name(f".{directory.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
         stage.mkdir(parents=True)
-        apply_changes(Checkout(stage), [Change(name, data) for name, data in files.items()])
+        apply_changes(Checkout(stage), _changes(files))
         os.rename(stage, directory)
         sync(directory.parent)
     except BaseException as error:
-        shutil.rmtree(stage, ignore_errors=True)
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
         for place in missing:
             with contextlib.suppress(OSError):
                 place.rmdir()
         if isinstance(error, OSError):
             raise explain(error, directory, restored=True) from error
         raise
+
+
+def _changes(files: Mapping[str, bytes]) -> list[Change]:
+    return [Change(name, data) for name, data in files.items()]

@@ -57,7 +57,9 @@ def load_protocol(name_or_path: str) -> Protocol:
     except FileNotFoundError as error:
         raise UserError(f"there is no file {path}; give the path of a protocol") from error
     except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror})") from error
+        raise UserError(
+            f"{path} cannot be read ({error.strerror}); give the file of a protocol"
+        ) from error
     except (ValueError, RecursionError) as error:  # what tomllib says, and numbers beyond Python's
         reason = str(error).splitlines()[0][:200]
         raise UserError(f"{path} is no TOML file ({reason}); correct it") from error

@@ -71,3 +71,10 @@ def test_a_file_or_a_dead_link_is_no_folder(tmp_path: Path) -> None:
             write_tree(tmp_path / name, FILES)
     assert (tmp_path / "file").read_bytes() == b"mine"
     assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + "/below"])
+def test_a_name_that_no_disk_takes_is_one_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="cannot be written: File name too long"):
+        write_tree(tmp_path / name, FILES)
+    assert list(tmp_path.iterdir()) == []
