@@ -44,7 +44,8 @@ def overview(compared: Comparison) -> Iterator[Any]:
 
 def protocol(found: Audit, mine: Protocol, compared: Comparison) -> Iterator[Any]:
     """One protocol in full."""
-    yield f"{mine.title}  ({found.label})"
+    title = mine.title if mine.title == mine.name else f"{mine.name}: {mine.title}"
+    yield f"{title}  ({found.label})"
     yield (
         f"detects {share(found.tally.share)} ({_ends(found.interval)}{_method(found.interval)}) of "
         f"{found.tally.mutants} faults, {share(found.in_output.share)} of the "

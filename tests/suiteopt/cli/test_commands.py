@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,14 @@ def suiteopt(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedPr
         check=False,
         cwd=cwd,
     )
+
+
+@pytest.mark.parametrize("command", ["audit", "show level1/001", "info --json"])
+def test_a_reader_that_goes_away_is_no_failed_check(command: str, matrix: str) -> None:
+    words = [sys.executable, "-c", f"import sys; sys.argv[0] = 'suiteopt'; {RUN}", *command.split()]
+    line = f"{shlex.join([*words, '--matrix', matrix])} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def answer(*arguments: str) -> dict[str, Any]:
