@@ -61,6 +61,25 @@ def test_info_has_the_promised_keys(matrix: str) -> None:
     assert found["mutants"]["valid"] == 8
 
 
+def test_info_names_rules_that_only_copy(tmp_path: Path) -> None:
+    problem = "level1/001"
+    rules = {f"{problem}:m0": {"rules": ["original"]}, f"{problem}:m1": {"rules": ["original"]}}
+    rules[f"{problem}:m2"] = {"rules": ["copy"]}
+    made = tiny_matrix(tmp_path / "m", {problem: [[1, 0], [0, 1], [0, 1]]}, mutants=rules)
+    place = ("--matrix", str(made.path))
+    assert "rule_behaviours" not in answer("info", *place)
+    found = answer("info", "--rules", *place)
+    assert found["mutants"]["distinct"] == found["rule_behaviours"]["distinct"] == 2
+    assert found["rule_behaviours"]["copies"] == ["copy"]
+    assert {row["rule"]: row["own"] for row in found["rule_behaviours"]["rules"]} == {
+        "copy": 0,
+        "original": 1,
+    }
+    text = suiteopt("info", "--rules", *place).stdout
+    assert "1 of 2 rules add only copies of other rules' behaviour: copy" in text
+    assert "behaviour" not in suiteopt("info", *place).stdout.split("distinct behaviours")[1]
+
+
 def test_select_has_the_promised_keys_and_values(matrix: str, tmp_path: Path) -> None:
     suite = tmp_path / "suite.json"
     found = answer("select", "--budget", "2", "--matrix", matrix, "-o", str(suite))
