@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from suiteopt.matrix.oracle import Oracle, refuse_decided
 from suiteopt.matrix.rounding import round_up_12
 from suiteopt.matrix.schema import DECIDED_TOLERANCE
-from suiteopt.matrix.tables import floor_column
 from suiteopt.matrix.verdict import CellBlock
 
 S = TypeVar("S", bound=np.generic)
@@ -75,13 +74,15 @@ def judge(
     if beyond.any():
         column = int(block.columns[np.flatnonzero(beyond)[0]])
         raise refuse_decided(oracle, names[column], float(tolerances[column]))
-    low = np.where(block.measured, block.low, 0.0)
-    high = np.where(block.measured, block.high, 0.0)
+    low, high = block.least, block.most
     outright = (block.fatal | block.fails_low) & counts
-    above = block.measured & counts & (low > round_up_12(tolerance))
+    above = block.measured & counts & (low > round_up_12(tolerances)[block.columns])
+    clears = np.flatnonzero(above | decided)
+    reached = np.where(decided[clears], DECIDED_TOLERANCE, low[clears])
     with np.errstate(divide="ignore", invalid="ignore"):
-        decades = np.log10(np.where(decided, DECIDED_TOLERANCE, low) / tolerance)
-    slack = np.where(above | decided, np.clip(decades, SLACK_LEAST, SLACK_LIMIT), 0.0)
+        decades = np.log10(reached / tolerance[clears])
+    slack = np.zeros(len(low))
+    slack[clears] = np.clip(decades, SLACK_LEAST, SLACK_LIMIT)
     return Verdict(
         kills=outright | above | decided,
         rejected=counts
@@ -94,7 +95,7 @@ def judge(
 
 def tolerances_in_force(
     oracle: Oracle,
-    inputs: pd.DataFrame,
+    floors: NDArray[np.float64],
     dtype: str,
     block: CellBlock,
     calibrating: NDArray[np.intp],
@@ -105,8 +106,8 @@ def tolerances_in_force(
     Parameters
     ----------
     oracle : Oracle
-    inputs : DataFrame
-        Rows of the problem's inputs.
+    floors : ndarray of float64, inputs
+        No calibrated tolerance is below: the rounding model's.
     dtype : str
         The problem's.
     block : CellBlock
@@ -121,17 +122,13 @@ def tolerances_in_force(
         Infinite where a calibrated oracle has no control that ran, or one that failed outright.
     """
     if oracle.safety is None:
-        return np.full(len(inputs), oracle.fixed_tolerance(dtype))
-    name = floor_column(oracle.comparator)
-    floors = inputs[name].to_numpy(dtype=np.float64) if name in inputs else np.zeros(len(inputs))
-    fails = block.fatal | block.fails_high | block.decided
-    worst = np.where(fails, np.inf, np.where(block.measured, block.high, np.nan))
+        return np.full(len(floors), oracle.fixed_tolerance(dtype))
     dense = np.full(shape, np.nan)
-    dense[block.rows, block.columns] = worst
+    dense[block.rows, block.columns] = block.worst
     dense = dense[calibrating]
     ran = ~np.isnan(dense)
     most = np.where(ran, dense, -np.inf).max(axis=0, initial=-np.inf)
-    tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), np.nan_to_num(floors))
+    tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), floors)
     return np.where(ran.any(axis=0), tolerances, np.inf)
 
 
@@ -140,3 +137,13 @@ def dense_of(values: NDArray[S], block: CellBlock, shape: tuple[int, int]) -> ND
     dense = np.zeros(shape, dtype=values.dtype)
     dense[block.rows, block.columns] = values
     return dense
+
+
+def sparse_of(dense: NDArray[S]) -> csr_array:
+    """Return a table in compressed rows; what SciPy's own way takes several detours to."""
+    places = np.flatnonzero(dense)
+    ends = np.count_nonzero(dense, axis=1).cumsum()
+    width = max(dense.shape[1], 1)
+    return csr_array(
+        (dense.ravel()[places], places % width, np.concatenate([[0], ends])), shape=dense.shape
+    )

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
@@ -21,6 +20,7 @@ from suiteopt.selection.comparators import (
     ANY,
     first_comparator,
     groups_of,
+    input_bytes,
     input_rows,
     judged_table,
 )
@@ -85,18 +85,17 @@ def case_instance(
         If the harness runs own draws first and the matrix does not have them.
     """
     rows = rows_of(table, mutants)
-    kills, slack = table.kills[rows].toarray(), table.slack[rows].toarray()
+    kills, slack = table.kills.toarray()[rows], table.slack.toarray()[rows]
     own_first = question.capabilities is not None and question.capabilities.own_first
     credited = list(_require_own(matrix, table)) if own_first else []
-    inputs = input_rows(matrix, table.problem, table.inputs)
-    columns = _columns(table, inputs, question, credited)
+    columns = _columns(matrix, table, question, credited)
     return make_instance(
         table.problem,
         mutants,
         [table.inputs[column] for column in columns],
         kills[:, columns],
         slack_decades=slack[:, columns],
-        costs=inputs["bytes"].to_numpy(dtype=np.int64)[columns],
+        costs=input_bytes(matrix, table.problem, table.inputs)[columns],
         given=kills[:, credited].sum(axis=1),
         given_slack_decades=slack[:, credited].max(axis=1, initial=0.0),
         groups=groups_of([table.inputs[column] for column in columns]),
@@ -139,17 +138,17 @@ def make_case(
     instance = case_instance(matrix, table, mutants, question)
     own = _own_columns(matrix, table)
     rows = rows_of(table, mutants)
-    kills = table.kills[rows].toarray()
-    columns = [table.inputs.index(name) for name in instance.inputs]
+    places = {name: column for column, name in enumerate(table.inputs)}
+    columns = [places[name] for name in instance.inputs]
     about = _about(matrix, problem, mutants) if like is None else like.about
     return Case(
         problem=problem,
         table=table,
         instance=instance,
         about=about,
-        own=None if own is None else np.asarray(kills[:, list(own)].any(axis=1)),
-        first_own=None if own is None else np.asarray(kills[:, own[0]]),
-        unknown_cells=int((~table.ran[rows].toarray()[:, columns]).sum()),
+        own=None if own is None else killed_by(table, rows, own),
+        first_own=None if own is None else killed_by(table, rows, own[:1]),
+        unknown_cells=len(rows) * len(columns) - int(table.ran.toarray()[rows][:, columns].sum()),
         own_inputs=None if own is None else tuple(table.inputs[column] for column in own),
         given=_given(matrix, table, question),
         flaky_cells=0 if block is None else _flaky(matrix, table, block, mutants, columns),
@@ -181,7 +180,7 @@ def _about(matrix: Matrix, problem: str, mutants: tuple[str, ...]) -> About:
 
 
 def _columns(
-    table: KillTable, inputs: pd.DataFrame, question: Question, barred: Sequence[int]
+    matrix: Matrix, table: KillTable, question: Question, barred: Sequence[int]
 ) -> list[int]:
     """Positions of the inputs that may be chosen."""
     capabilities = question.capabilities
@@ -189,11 +188,11 @@ def _columns(
         allowed = table.choosable.copy()
         allowed[list(barred)] = False
         return [int(column) for column in np.flatnonzero(allowed)]
+    inputs = input_rows(matrix, table.problem, table.inputs)
     chosen = []
     for column, (needs, values) in enumerate(zip(inputs["needs"], inputs["values"], strict=True)):
-        carried = capabilities is None or (
-            capabilities.carries(frozenset(Need(str(need)) for need in needs))
-            and (capabilities.draws or not _draws(values))
+        carried = capabilities.carries(frozenset(Need(str(need)) for need in needs)) and (
+            capabilities.draws or not _draws(values)
         )
         if table.choosable[column] and carried and column not in barred:
             chosen.append(column)
@@ -244,6 +243,13 @@ def _flaky(
     chosen = np.zeros(len(layout.names), dtype=np.bool_)
     chosen[list(columns)] = True
     return int((torn & rows[block.rows] & chosen[block.columns]).sum())
+
+
+def killed_by(
+    table: KillTable, rows: NDArray[np.intp], columns: Sequence[int]
+) -> NDArray[np.bool_]:
+    """Tell which rows of a kill table some of its columns kill."""
+    return np.asarray(table.kills.toarray()[rows][:, list(columns)].any(axis=1), dtype=np.bool_)
 
 
 def rejected_cells(

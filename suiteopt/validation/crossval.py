@@ -131,6 +131,9 @@ def cross_validate(
         tables = [Refitter(case.instance, size, "auto") for case in cases]
         return split_figures(Split.RANDOM, plan, cases, tables)
 
+    controls = hold_out_controls(matrix, question, found, budget, solver, oracle_for)
+    # Where the oracle itself is chosen anew for each problem, these are not the question's.
+    by_question = controls if oracle_for is None else None
     return CrossValidation(
         matrix_id=matrix.id,
         label=matrix.meta.label,
@@ -145,8 +148,8 @@ def cross_validate(
         splits={
             split: choose_splits(split, plan, found, refitters) for split, plan in plans.items()
         },
-        controls=hold_out_controls(matrix, question, found, budget, solver, oracle_for),
-        nested=nested(matrix, question, found, budget, solver, nested_splits),
+        controls=controls,
+        nested=nested(matrix, question, found, budget, solver, nested_splits, by_question),
         denominators=wide_denominators(matrix, found, refitters, members, folds, repeats, seed),
         sensitivity=sensitivity(matrix, question, found, members),
         published=published_conditions(
