@@ -11,15 +11,13 @@ from suiteopt.matrix.schema import COUNTS
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.tables import comparators, maximum_column
 
-_NOT_RUN = np.uint64(0)
-
 
 def behaviours(matrix: Matrix, problem: str, implementations: Sequence[str]) -> NDArray[np.int64]:
     """Return a group number for each implementation: equal numbers, equal cells.
 
     Cells are equal when status, statistics and counts are; "not run" equals only "not run".
     Inputs of all roles are looked at, the witness pool included. Rows are compared by a 64-bit
-    hash of each cell.
+    hash of all their cells.
 
     Parameters
     ----------
@@ -39,12 +37,11 @@ def behaviours(matrix: Matrix, problem: str, implementations: Sequence[str]) -> 
     layout = layout_of(matrix, problem)
     places = {name: row for row, name in enumerate(implementations)}
     rows, columns = _codes(cells["implementation"], places), _codes(cells["input"], layout.columns)
-    dense = np.full((len(implementations), len(layout.names)), _NOT_RUN, dtype=np.uint64)
-    known = rows >= 0
-    dense[rows[known], columns[known]] = _hashes(cells, names)[known]
-    if not len(implementations):
-        return np.empty(0, dtype=np.int64)
-    _, first, group = np.unique(dense, axis=0, return_index=True, return_inverse=True)
+    known = np.flatnonzero(rows >= 0)
+    placed = _mixed(_hashes(cells, names)[known] ^ _mixed(columns[known].view(np.uint64)))
+    sums = np.zeros(len(implementations), dtype=np.uint64)
+    np.add.at(sums, rows[known], placed)  # whatever the order of the cells
+    _, first, group = np.unique(sums, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))
     return np.asarray(order[group.reshape(-1)], dtype=np.int64)
 
@@ -63,14 +60,14 @@ def _codes(column: pa.ChunkedArray, known: Mapping[str, int]) -> NDArray[np.int6
 
 
 def _hashes(cells: pa.Table, names: Sequence[str]) -> NDArray[np.uint64]:
-    """One number a cell, from the bits of its status and of all its figures; never `_NOT_RUN`."""
+    """One number a cell, from the bits of its status and of all its figures."""
     words = sorted(set(cells["status"].unique().to_pylist()))
     mixed = _mixed(_codes(cells["status"], {w: n for n, w in enumerate(words)}).view(np.uint64))
     for name in names:
         values = cells[name].to_numpy()  # nulls become NaN, one bit pattern
         bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}").astype(np.uint64)
         mixed = _mixed(mixed ^ bits)
-    return np.maximum(mixed, np.uint64(1))
+    return mixed
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

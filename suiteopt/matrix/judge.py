@@ -123,27 +123,36 @@ def tolerances_in_force(
     """
     if oracle.safety is None:
         return np.full(len(floors), oracle.fixed_tolerance(dtype))
-    dense = np.full(shape, np.nan)
-    dense[block.rows, block.columns] = block.worst
-    dense = dense[calibrating]
+    dense = dense_of(block.worst, block, calibrating, shape, np.nan)
     ran = ~np.isnan(dense)
     most = np.where(ran, dense, -np.inf).max(axis=0, initial=-np.inf)
     tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), floors)
     return np.where(ran.any(axis=0), tolerances, np.inf)
 
 
-def dense_of(values: NDArray[S], block: CellBlock, shape: tuple[int, int]) -> NDArray[S]:
-    """Return values of the stored cells as a table of implementations x inputs, 0 elsewhere."""
-    dense = np.zeros(shape, dtype=values.dtype)
-    dense[block.rows, block.columns] = values
+def dense_of(
+    values: NDArray[S],
+    block: CellBlock,
+    rows: NDArray[np.intp],
+    shape: tuple[int, int],
+    absent: float = 0.0,
+) -> NDArray[S]:
+    """Return values of the stored cells of some rows as a table of rows x inputs."""
+    place = np.full(shape[0], -1, dtype=np.intp)
+    place[rows] = np.arange(len(rows))
+    where = place[block.rows]
+    inside = np.flatnonzero(where >= 0)
+    dense = np.full((len(rows), shape[1]), absent, dtype=values.dtype)
+    dense[where[inside], block.columns[inside]] = values[inside]
     return dense
 
 
-def sparse_of(dense: NDArray[S]) -> csr_array:
-    """Return a table in compressed rows; what SciPy's own way takes several detours to."""
-    places = np.flatnonzero(dense)
-    ends = np.count_nonzero(dense, axis=1).cumsum()
-    width = max(dense.shape[1], 1)
-    return csr_array(
-        (dense.ravel()[places], places % width, np.concatenate([[0], ends])), shape=dense.shape
-    )
+def sparse_of(
+    values: NDArray[S], block: CellBlock, rows: NDArray[np.bool_], shape: tuple[int, int]
+) -> csr_array:
+    """Return values of the stored cells of some rows in compressed rows; no table in between."""
+    chosen = (values != 0) & rows[block.rows]
+    places = np.flatnonzero(chosen) if block.order is None else block.order[chosen[block.order]]
+    counts = np.bincount(block.rows[places], minlength=shape[0])[rows]
+    ends = np.concatenate([[0], counts.cumsum()])
+    return csr_array((values[places], block.columns[places], ends), shape=(len(counts), shape[1]))

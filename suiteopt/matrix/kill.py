@@ -172,13 +172,12 @@ def kill_table(
     )
     verdict = judge(block, oracle, tolerances, layout.valid, names)
     is_row, names_of_rows, kinds = layout.rows_with(include_locked)
-    rejections = dense_of(verdict.rejected, block, shape)
-    rejected = rejections[control_rows]
-    known = dense_of(verdict.known, block, shape)
-    control_ran = known[control_rows]
+    rejected = dense_of(verdict.rejected, block, control_rows, shape)
+    control_ran = dense_of(verdict.known, block, control_rows, shape)
+    substrates = np.flatnonzero(layout.kinds == str(Kind.SUBSTRATE))
     accepts = ~rejected[calibrating].any(axis=0)
     # A correct kernel that the faults were injected into: its mutants would die of its own error.
-    accepts &= ~rejections[layout.kinds == str(Kind.SUBSTRATE)].any(axis=0)
+    accepts &= ~dense_of(verdict.rejected, block, substrates, shape).any(axis=0)
     if calibrating.any():
         accepts &= control_ran[calibrating].any(axis=0)
     return KillTable(
@@ -187,9 +186,9 @@ def kill_table(
         implementations=names_of_rows,
         kinds=kinds,
         inputs=names,
-        kills=sparse_of(dense_of(verdict.kills, block, shape)[is_row]),
-        ran=sparse_of(known[is_row]),
-        slack=sparse_of(dense_of(verdict.slack, block, shape)[is_row]),
+        kills=sparse_of(verdict.kills, block, is_row, shape),
+        ran=sparse_of(verdict.known, block, is_row, shape),
+        slack=sparse_of(verdict.slack, block, is_row, shape),
         tolerances=tolerances,
         choosable=layout.valid & layout.candidate & accepts & np.isfinite(tolerances),
         controls=control_ids,

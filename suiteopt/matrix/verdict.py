@@ -53,6 +53,14 @@ class CellBlock:
         return np.where(fails, np.inf, np.where(self.measured, self.high, np.nan))
 
     @cached_property
+    def order(self) -> NDArray[np.intp] | None:
+        """Places of the cells by row and column; None where they stand in that order already."""
+        down = np.diff(self.rows)
+        if np.all((down > 0) | ((down == 0) & (np.diff(self.columns) > 0))):
+            return None
+        return np.lexsort((self.columns, self.rows))
+
+    @cached_property
     def least(self) -> NDArray[np.float64]:
         """Minimum over repeats, 0 where nothing was measured."""
         return np.where(self.measured, self.low, 0.0)

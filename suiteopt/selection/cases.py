@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.behaviour import behaviours
@@ -85,7 +87,6 @@ def case_instance(
         If the harness runs own draws first and the matrix does not have them.
     """
     rows = rows_of(table, mutants)
-    kills, slack = table.kills.toarray()[rows], table.slack.toarray()[rows]
     own_first = question.capabilities is not None and question.capabilities.own_first
     credited = list(_require_own(matrix, table)) if own_first else []
     columns = _columns(matrix, table, question, credited)
@@ -93,11 +94,11 @@ def case_instance(
         table.problem,
         mutants,
         [table.inputs[column] for column in columns],
-        kills[:, columns],
-        slack_decades=slack[:, columns],
+        dense_part(table.kills, rows, columns),
+        slack_decades=dense_part(table.slack, rows, columns),
         costs=input_bytes(matrix, table.problem, table.inputs)[columns],
-        given=kills[:, credited].sum(axis=1),
-        given_slack_decades=slack[:, credited].max(axis=1, initial=0.0),
+        given=dense_part(table.kills, rows, credited).sum(axis=1),
+        given_slack_decades=dense_part(table.slack, rows, credited).max(axis=1, initial=0.0),
         groups=groups_of([table.inputs[column] for column in columns]),
     )
 
@@ -148,7 +149,7 @@ def make_case(
         about=about,
         own=None if own is None else killed_by(table, rows, own),
         first_own=None if own is None else killed_by(table, rows, own[:1]),
-        unknown_cells=len(rows) * len(columns) - int(table.ran.toarray()[rows][:, columns].sum()),
+        unknown_cells=len(rows) * len(columns) - int(dense_part(table.ran, rows, columns).sum()),
         own_inputs=None if own is None else tuple(table.inputs[column] for column in own),
         given=_given(matrix, table, question),
         flaky_cells=0 if block is None else _flaky(matrix, table, block, mutants, columns),
@@ -249,7 +250,23 @@ def killed_by(
     table: KillTable, rows: NDArray[np.intp], columns: Sequence[int]
 ) -> NDArray[np.bool_]:
     """Tell which rows of a kill table some of its columns kill."""
-    return np.asarray(table.kills.toarray()[rows][:, list(columns)].any(axis=1), dtype=np.bool_)
+    return np.asarray(dense_part(table.kills, rows, columns).any(axis=1), dtype=np.bool_)
+
+
+def dense_part(
+    table: csr_array, rows: NDArray[np.intp], columns: Sequence[int]
+) -> NDArray[Any]:
+    """Return some rows and columns of a compressed table; nothing else is unpacked."""
+    row_of = np.full(table.shape[0], -1, dtype=np.intp)
+    row_of[rows] = np.arange(len(rows))
+    column_of = np.full(table.shape[1], -1, dtype=np.intp)
+    column_of[list(columns)] = np.arange(len(columns))
+    where = np.repeat(row_of, np.diff(table.indptr))
+    across = column_of[table.indices]
+    inside = np.flatnonzero((where >= 0) & (across >= 0))
+    dense = np.zeros((len(rows), len(columns)), dtype=table.dtype)
+    dense[where[inside], across[inside]] = table.data[inside]
+    return dense
 
 
 def rejected_cells(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suiteopt.matrix.judge import dense_of
 from suiteopt.matrix.kill import calibrating_controls, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
@@ -141,15 +142,10 @@ def _worst(
     matrix: Matrix, problem: str, block: CellBlock, names: Sequence[str]
 ) -> NDArray[np.float64]:
     """Stored maxima of controls, controls x inputs; infinite where one fails, NaN: not run."""
-    details = matrix.implementations_of(problem)["implementation"].astype(str)
-    rows = {name: row for row, name in enumerate(details)}
-    dense = np.full((len(rows), len(matrix.inputs_of(problem))), np.nan)
-    fails = block.fatal | block.fails_high | block.decided
-    dense[block.rows, block.columns] = np.where(
-        fails, np.inf, np.where(block.measured, block.high, np.nan)
-    )
-    worst: NDArray[np.float64] = dense[[rows[name] for name in names]]
-    return worst
+    layout = layout_of(matrix, problem)
+    rows = np.array([layout.rows[name] for name in names], dtype=np.intp)
+    shape = (len(layout.ids), len(layout.names))
+    return dense_of(block.worst, block, rows, shape, np.nan)
 
 
 def _largest(worst: NDArray[np.float64]) -> NDArray[np.float64]:
