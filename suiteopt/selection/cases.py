@@ -253,9 +253,7 @@ def killed_by(
     return np.asarray(dense_part(table.kills, rows, columns).any(axis=1), dtype=np.bool_)
 
 
-def dense_part(
-    table: csr_array, rows: NDArray[np.intp], columns: Sequence[int]
-) -> NDArray[Any]:
+def dense_part(table: csr_array, rows: NDArray[np.intp], columns: Sequence[int]) -> NDArray[Any]:
     """Return some rows and columns of a compressed table; nothing else is unpacked."""
     row_of = np.full(table.shape[0], -1, dtype=np.intp)
     row_of[rows] = np.arange(len(rows))
