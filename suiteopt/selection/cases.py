@@ -2,18 +2,16 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.behaviour import behaviours
 from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
 from suiteopt.matrix.kill import KillTable, load_block
 from suiteopt.matrix.layout import layout_of
-from suiteopt.matrix.schema import Kind, Need
+from suiteopt.matrix.schema import Need
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.protocols import known_protocols, protocol_inputs
@@ -26,6 +24,7 @@ from suiteopt.selection.comparators import (
     input_rows,
     judged_table,
 )
+from suiteopt.selection.cuts import dense_part, killed_by
 from suiteopt.selection.instance import Instance, make_instance
 from suiteopt.selection.question import Question
 from suiteopt.selection.sites import sites_of
@@ -37,8 +36,6 @@ __all__ = [
     "cases",
     "counted",
     "make_case",
-    "null_rows",
-    "rejected_cells",
 ]
 
 OWN_RECIPES = frozenset({"own", "scaled"})
@@ -244,47 +241,3 @@ def _flaky(
     chosen = np.zeros(len(layout.names), dtype=np.bool_)
     chosen[list(columns)] = True
     return int((torn & rows[block.rows] & chosen[block.columns]).sum())
-
-
-def killed_by(
-    table: KillTable, rows: NDArray[np.intp], columns: Sequence[int]
-) -> NDArray[np.bool_]:
-    """Tell which rows of a kill table some of its columns kill."""
-    return np.asarray(dense_part(table.kills, rows, columns).any(axis=1), dtype=np.bool_)
-
-
-def dense_part(table: csr_array, rows: NDArray[np.intp], columns: Sequence[int]) -> NDArray[Any]:
-    """Return some rows and columns of a compressed table; nothing else is unpacked."""
-    row_of = np.full(table.shape[0], -1, dtype=np.intp)
-    row_of[rows] = np.arange(len(rows))
-    column_of = np.full(table.shape[1], -1, dtype=np.intp)
-    column_of[list(columns)] = np.arange(len(columns))
-    where = np.repeat(row_of, np.diff(table.indptr))
-    across = column_of[table.indices]
-    inside = np.flatnonzero((where >= 0) & (across >= 0))
-    dense = np.zeros((len(rows), len(columns)), dtype=table.dtype)
-    dense[where[inside], across[inside]] = table.data[inside]
-    return dense
-
-
-def rejected_cells(
-    table: KillTable, inputs: Sequence[str], controls: NDArray[np.bool_] | None = None
-) -> tuple[int, int]:
-    """Count rejected and all run cells of controls on some inputs.
-
-    Parameters
-    ----------
-    table : KillTable
-    inputs : sequence of str
-    controls : ndarray of bool, controls, optional
-        Which controls; all of them by default, blind ones included.
-    """
-    columns = [table.inputs.index(name) for name in inputs]
-    which = np.ones(len(table.controls), dtype=np.bool_) if controls is None else controls
-    rejected = table.control_rejections[which][:, columns] & table.control_ran[which][:, columns]
-    return int(rejected.sum()), int(table.control_ran[which][:, columns].sum())
-
-
-def null_rows(table: KillTable) -> NDArray[np.intp]:
-    """Rows of the implementations that do no work."""
-    return table.rows(Kind.NULL)
