@@ -11,7 +11,7 @@ from suiteopt.selection.comparators import input_rows
 from suiteopt.selection.cuts import null_rows, rejected_cells
 from suiteopt.selection.instance import columns_of
 from suiteopt.selection.joint import counts_of
-from suiteopt.selection.report import ProblemSelection, Tally
+from suiteopt.selection.problem_report import ProblemSelection, Tally
 from suiteopt.selection.result import Selection
 
 
