@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from suiteopt.matrix.checks import check_statistic
 from suiteopt.matrix.layout import layout_of
-from suiteopt.matrix.schema import COUNTS
+from suiteopt.matrix.schema import COUNTS, Status
 from suiteopt.matrix.store import Matrix
-from suiteopt.matrix.tables import comparators, maximum_column
+from suiteopt.matrix.tables import cells_file, comparators, maximum_column
 
 
 def behaviours(matrix: Matrix, problem: str, implementations: Sequence[str]) -> NDArray[np.int64]:
@@ -38,7 +39,8 @@ def behaviours(matrix: Matrix, problem: str, implementations: Sequence[str]) -> 
     places = {name: row for row, name in enumerate(implementations)}
     rows, columns = _codes(cells["implementation"], places), _codes(cells["input"], layout.columns)
     known = np.flatnonzero(rows >= 0)
-    placed = _mixed(_hashes(cells, names)[known] ^ _mixed(columns[known].view(np.uint64)))
+    hashes = _hashes(cells, names, str(matrix.path / cells_file(problem)))
+    placed = _mixed(hashes[known] ^ _mixed(columns[known].view(np.uint64)))
     sums = np.zeros(len(implementations), dtype=np.uint64)
     np.add.at(sums, rows[known], placed)  # whatever the order of the cells
     _, first, group = np.unique(sums, return_index=True, return_inverse=True)
@@ -48,25 +50,27 @@ def behaviours(matrix: Matrix, problem: str, implementations: Sequence[str]) -> 
 
 def _codes(column: pa.ChunkedArray, known: Mapping[str, int]) -> NDArray[np.int64]:
     """Positions of words, by way of their dictionary; -1 for one that is not known."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # of one chunk, or of none
         whole = whole.chunk(0) if whole.num_chunks else None
     if whole is None:
         return np.empty(0, dtype=np.int64)
     words = whole.dictionary.to_pylist()
-    codes = np.array([known.get(word, -1) for word in words], dtype=np.int64)
-    found: NDArray[np.int64] = codes[whole.indices.to_numpy()]
+    codes = np.array([*(known.get(word, -1) for word in words), -1], dtype=np.int64)
+    found: NDArray[np.int64] = codes[whole.indices.fill_null(len(words)).to_numpy()]
     return found
 
 
-def _hashes(cells: pa.Table, names: Sequence[str]) -> NDArray[np.uint64]:
+def _hashes(cells: pa.Table, names: Sequence[str], where: str) -> NDArray[np.uint64]:
     """One number a cell, from the bits of its status and of all its figures."""
-    words = sorted(set(cells["status"].unique().to_pylist()))
-    mixed = _mixed(_codes(cells["status"], {w: n for n, w in enumerate(words)}).view(np.uint64))
+    places = {str(status): place for place, status in enumerate(Status)}
+    mixed = _mixed(_codes(cells["status"], places).view(np.uint64))
     for name in names:
-        values = cells[name].to_numpy()  # nulls become NaN, one bit pattern
-        bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}").astype(np.uint64)
-        mixed = _mixed(mixed ^ bits)
+        check_statistic(cells[name], name, where)
+        values = cells[name].cast(pa.float64()).to_numpy()  # nulls become NaN, one bit pattern
+        mixed = _mixed(mixed ^ np.ascontiguousarray(values).view(np.uint64))
     return mixed
 
 
