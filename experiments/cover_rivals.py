@@ -5,7 +5,9 @@ INSTANCE is ``uniform:<rows>:<columns>:<kills a row>`` or the path of an OR-Libr
 """
 
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -156,10 +158,21 @@ def _cbc(
 
 
 def measured(instance: str, solver: str, seconds: float) -> dict[str, Any]:
-    """Run one solver on one instance in a child process."""
+    """Run one solver on one instance in a child process; one that overshoots is ended."""
     command = [sys.executable, "-m", "experiments.cover_rivals", instance, solver, str(seconds)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    patience = 60.0 + 4.0 * seconds
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, process_group=0
+    )
+    try:
+        out, _ = child.communicate(timeout=patience)
+        answer: dict[str, Any] = json.loads(out.splitlines()[-1])
+    except (subprocess.TimeoutExpired, IndexError, ValueError):
+        os.killpg(child.pid, signal.SIGKILL)  # CBC is a process of its own below it
+        child.wait()
+        nothing = dict.fromkeys(("cost", "bound"))
+        unknown = dict.fromkeys(("processor_seconds", "peak_mib"), float("nan"))
+        answer = {"solver": solver, "seconds": patience, **nothing, **unknown}
     return answer
 
 
