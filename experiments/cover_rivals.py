@@ -4,6 +4,7 @@ Run as ``python -m experiments.cover_rivals INSTANCE SOLVER SECONDS``; prints on
 INSTANCE is ``uniform:<rows>:<columns>:<kills a row>`` or the path of an OR-Library file.
 """
 
+import contextlib
 import json
 import os
 import resource
@@ -168,11 +169,11 @@ def measured(instance: str, solver: str, seconds: float) -> dict[str, Any]:
         out, _ = child.communicate(timeout=patience)
         answer: dict[str, Any] = json.loads(out.splitlines()[-1])
     except (subprocess.TimeoutExpired, IndexError, ValueError):
-        os.killpg(child.pid, signal.SIGKILL)  # CBC is a process of its own below it
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)  # CBC is a process of its own below it
         child.wait()
-        nothing = dict.fromkeys(("cost", "bound"))
-        unknown = dict.fromkeys(("processor_seconds", "peak_mib"), float("nan"))
-        answer = {"solver": solver, "seconds": patience, **nothing, **unknown}
+        unknown = dict.fromkeys(("cost", "bound", "processor_seconds", "peak_mib"))
+        answer = {"solver": solver, "seconds": patience, **unknown}
     return answer
 
 

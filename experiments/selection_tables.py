@@ -49,6 +49,10 @@ def _cover_row(rows: Sequence[dict[str, Any]], first: float) -> str:
         return median(row[key] for row in rows)
 
     cost, bound = rows[0]["cost"], rows[0]["bound"]
+    if rows[0]["peak_mib"] is None:
+        return (
+            f"| {rows[0]['solver']} | ended, its limit ignored | | {middle('seconds'):.0f} | | | |"
+        )
     return (
         f"| {rows[0]['solver']} | {'none' if cost is None else cost} | "
         f"{'-' if bound is None else f'{bound:.1f}'} | {middle('seconds'):.2f} | "
