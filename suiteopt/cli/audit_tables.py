@@ -14,7 +14,7 @@ from suiteopt.audit.intervals import Interval
 from suiteopt.audit.refereeability import Referee
 from suiteopt.cli.format import interval, points, share
 from suiteopt.protocols import Protocol
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 
 LISTED = 12
 """Rules and mutants listed for people; --json has them all."""
