@@ -14,6 +14,7 @@ from gpu_eval.compilation.nvrtc import (
     nvrtc_version,
 )
 from gpu_eval.devices.base import Binary, Device, KernelSource, Session
+from gpu_eval.devices.cuda_compare import ENTRY
 from suiteopt.errors import MissingExtraError, UserError
 
 MINIMUM_BYTES = 2 << 30
@@ -115,8 +116,7 @@ class CudaDevice(Device):
         """Compile the comparison, once: a described device carries it to every worker."""
         if not self._comparison:
             text = files("gpu_eval.devices").joinpath("compare.cu").read_text()
-            entries = ("compare_partial", "compare_final", "check_zones")
-            cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
+            cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), (ENTRY,))
             self._comparison = cubin
         return self._comparison
 
