@@ -1,45 +1,48 @@
 """``compare.cu`` itself, run on the host device: maxima, counts and hashes against numpy."""
 
-import itertools
-from collections.abc import Callable, Iterator
-from importlib.resources import files
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from gpu_eval.devices.base import Binary, Case, KernelSource, Session
 from gpu_eval.devices.cuda_compare import (
     COUNTERS,
     ENTRY,
+    JOB,
     MAXIMA,
     PARTIAL,
-    SUMS,
     THREADS,
+    Comparison,
     OutputJob,
     ZoneJob,
     counts_of,
     hash_of,
-    job_table,
     statistics_of,
     unwritten_of,
 )
 from gpu_eval.devices.host import HostDevice
-from gpu_eval.problems.plan import ResolvedWorkspace
 from suiteopt.matrix.schema import Count
-from tests.gpu_eval.devices.conftest import plan, tensor
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Words = NDArray[np.uint32]
-Records = NDArray[np.void]
-
-POISON = 0x7FC0DEAD
-NUMBERS = itertools.count()
+from tests.gpu_eval.devices.compare_cases import (
+    PATTERNS,
+    POISON,
+    Doubles,
+    Floats,
+    Kernel,
+    check,
+    compiled_for_host,
+    equal,
+    expected_maxima,
+    noisy,
+    nothing,
+    placed,
+    spoiled,
+)
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, 3.4e38, -3.4e38]
 values = st.sampled_from([np.float32(v) for v in SPECIAL]) | st.floats(
@@ -53,60 +56,11 @@ vectors = st.tuples(st.integers(1, 40), st.sampled_from([values, near])).flatmap
 )
 
 
-class Kernel:
-    """Launches ``compare.cu`` over outputs and zones in this process's memory."""
-
-    def __init__(self, session: Session, binary: Binary) -> None:
-        self._session = session
-        self._binary = binary
-
-    def __call__(
-        self,
-        outputs: list[OutputJob],
-        zones: list[ZoneJob] | None = None,
-        most_blocks: int = 3,
-        schedule: int = 0,
-        launches: int = 1,
-    ) -> Records:
-        table, owners = job_table(outputs, zones or [], most_blocks)
-        fields = PARTIAL.itemsize // 8
-        zeros = torch.zeros(len(table) * fields, dtype=torch.int64)
-        inputs = {
-            "table": torch.from_numpy(table.view(np.int64).copy()),
-            "owners": torch.from_numpy(owners),
-        }
-        self._session.bind(
-            Case(f"compare {next(NUMBERS)}", inputs, {"results": zeros}, {"results": zeros})
-        )
-        work = (
-            ResolvedWorkspace("partials", 2 * len(owners) * fields, False),
-            ResolvedWorkspace("ended", len(table), True),
-        )
-        names = ("table", "owners", "partials", "ended", "results")
-        one = plan(ENTRY, [tensor(n) for n in names], grid=len(owners), block=THREADS)
-        repeated = type(one)(one.launches * launches, work)
-        outcome = self._session.run(self._binary, repeated, schedule=schedule, deadline=60.0)
-        assert outcome.status == "ok", outcome.message
-        return self._session.outputs()["results"].numpy().view(PARTIAL)
-
-
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    text = files("gpu_eval.devices").joinpath("compare.cu").read_text().replace('extern "C" ', "")
-    source = KernelSource("compare", {"compare.cu": text}, "compare.cu", (ENTRY,))
-    (found,) = HostDevice().compile([source], tmp_path_factory.mktemp("units"), 1)
-    assert found.path is not None, found.error
+    binary = compiled_for_host(tmp_path_factory.mktemp("units"))
     with HostDevice().open() as session:
-        yield Kernel(session, found)
-
-
-def placed(array: NDArray[np.generic], offset: int = 0) -> NDArray[np.generic]:
-    """Copy an array to an address that is `offset` elements past a multiple of 16 bytes."""
-    room = np.zeros(array.nbytes + 16 + offset * array.itemsize, dtype=np.uint8)
-    start = -room.ctypes.data % 16 + offset * array.itemsize
-    copy = room[start : start + array.nbytes].view(array.dtype)
-    copy[:] = array
-    return copy
+        yield Kernel(session, binary)
 
 
 def compared(
@@ -127,57 +81,6 @@ def compared(
     return records[0], o  # type: ignore[return-value]
 
 
-def expected_maxima(out: Floats, reference: Floats, truth: Doubles) -> dict[str, float]:
-    """Return the maxima of a record by their definition, every quotient divided out in fp64."""
-    o, r = out.astype(np.float64), reference.astype(np.float64)
-    own = np.isfinite(o) & np.isfinite(r)
-    true = np.isfinite(o) & np.isfinite(truth)
-    o_true, t = o[true], truth[true]
-    o, r = o[own], r[own]
-    d, a, e = np.abs(o - r), np.abs(r), np.abs(o_true - t)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(d == 0, 0.0, d / a)
-    found = {
-        "allclose_candidate": d / (1 + np.abs(o)),
-        "allclose_reference": d / (1 + a),
-        "max_abs": d,
-        "max_rel": relative,
-        "either_or": np.minimum(d, relative),
-        "reference_peak": a,
-        "truth_allclose": e / (1 + np.abs(t)),
-        "truth_abs": e,
-    }
-    return {name: float(numbers.max(initial=0.0)) for name, numbers in found.items()}
-
-
-def expected_counts(out: Floats, reference: Floats, truth: Doubles) -> dict[str, int]:
-    nan_out, nan_ref = np.isnan(out), np.isnan(reference)
-    unequal = (np.isinf(out) | np.isinf(reference)) & (out != reference)
-    found = {
-        "nan_both": nan_out & nan_ref,
-        "nan_one": nan_out ^ nan_ref,
-        "inf_mismatch": unequal & ~nan_out & ~nan_ref,
-        "nonfinite_output": ~np.isfinite(out),
-        "unwritten": out.view(np.uint32) == POISON,
-        "own_pairs": np.isfinite(out) & np.isfinite(reference),
-        "truth_pairs": np.isfinite(out) & np.isfinite(truth),
-    }
-    return {name: int(which.sum()) for name, which in found.items()}
-
-
-def check(record: np.void, out: Floats, reference: Floats, truth: Doubles) -> None:
-    maxima = dict(zip(MAXIMA, record["maxima"].tolist(), strict=True))
-    assert maxima == expected_maxima(out, reference, truth)  # to the bit
-    counts = dict(zip(COUNTERS, record["counts"].tolist(), strict=True))
-    assert counts == expected_counts(out, reference, truth)
-    own = reference[np.isfinite(out) & np.isfinite(reference)].astype(np.float64)
-    true = np.isfinite(out) & np.isfinite(truth)
-    t, e = truth[true], out[true].astype(np.float64) - truth[true]
-    with np.errstate(over="ignore"):
-        squares = [float(np.sum(v**2)) for v in (own, t, e)]
-    assert record["sums"].tolist() == pytest.approx(squares, rel=1e-13, abs=0.0), SUMS
-
-
 @settings(max_examples=250, deadline=None)
 @given(vectors, st.data())
 def test_maxima_are_exact_and_counts_right(
@@ -191,72 +94,10 @@ def test_maxima_are_exact_and_counts_right(
     check(record, out, reference, truth)
 
 
-def noisy(count: int, relative: float, seed: int = 3) -> tuple[Floats, Floats, Doubles]:
-    generator = np.random.default_rng(seed)
-    reference = generator.standard_normal(count).astype(np.float32)
-    noise = 1 + relative * generator.standard_normal(count)
-    truth = reference.astype(np.float64) * (1 + 1e-8 * generator.standard_normal(count))
-    return (reference * noise).astype(np.float32), reference, truth
-
-
-def nothing(count: int) -> tuple[Floats, Floats, Doubles]:
-    """Every relative error is exactly 1, so that every element ties with the maximum."""
-    _, reference, truth = noisy(count, 0.0)
-    return np.zeros(count, np.float32), reference, truth
-
-
-def rising(count: int) -> tuple[Floats, Floats, Doubles]:
-    """Each element sets a new maximum of every quotient, by less than the tests' margin."""
-    _, reference, truth = noisy(count, 0.0)
-    return (reference * (1.5 + 2e-7 * np.arange(count))).astype(np.float32), reference, truth
-
-
-def tiny(count: int) -> tuple[Floats, Floats, Doubles]:
-    """Denormal numbers, whose errors and quotients have few bits."""
-    words = np.random.default_rng(5).integers(0, 40, (2, count), dtype=np.uint32)
-    out, reference = words.view(np.float32)
-    return out, reference, reference.astype(np.float64) * 1e-290
-
-
-def huge(count: int) -> tuple[Floats, Floats, Doubles]:
-    """Differences at the end of fp32, and beyond it."""
-    out, reference, truth = noisy(count, 1.0)
-    with np.errstate(over="ignore"):
-        return out * np.float32(1e38), reference * np.float32(1e38), truth * 1e300
-
-
-def spoiled(count: int) -> tuple[Floats, Floats, Doubles]:
-    out, reference, truth = noisy(count, 1e-5)
-    out[::7], reference[::11], out[::13] = np.nan, np.inf, -np.inf
-    out.view(np.uint32)[::17] = POISON
-    truth[::19] = np.nan
-    return out, reference, truth
-
-
-def equal(count: int) -> tuple[Floats, Floats, Doubles]:
-    _, reference, _ = noisy(count, 0.0)
-    return reference.copy(), reference, reference.astype(np.float64)
-
-
-PATTERNS = [
-    lambda n: noisy(n, 1e-6),
-    lambda n: noisy(n, 0.3),
-    nothing,
-    rising,
-    tiny,
-    huge,
-    spoiled,
-    equal,
-]
-NAMES = ["close", "far", "nothing", "rising", "tiny", "huge", "spoiled", "equal"]
-
-
-@pytest.mark.parametrize("make", PATTERNS, ids=NAMES)
+@pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("count", [1, 3, 4, 255, 1023, 1024, 10_007])
-def test_records_of_odd_sizes(
-    kernel: Kernel, make: Callable[[int], tuple[Floats, Floats, Doubles]], count: int
-) -> None:
-    made = make(count)
+def test_records_of_odd_sizes(kernel: Kernel, pattern: str, count: int) -> None:
+    made = PATTERNS[pattern](count)
     record, _ = compared(kernel, *made)
     check(record, *made)
 
@@ -327,11 +168,11 @@ def test_unaligned_buffers_give_the_same_bits(
     )
 
 
-@pytest.mark.parametrize("make", PATTERNS, ids=NAMES)
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_bits_do_not_depend_on_the_order_of_threads_and_blocks(
-    kernel: Kernel, make: Callable[[int], tuple[Floats, Floats, Doubles]]
+    kernel: Kernel, pattern: str
 ) -> None:
-    made = make(9_001)
+    made = PATTERNS[pattern](9_001)
     first, second = (compared(kernel, *made, schedule=s)[0] for s in (0, 1))
     assert first.tobytes() == second.tobytes()
 
@@ -409,3 +250,94 @@ def test_hashes_tell_outputs_apart(kernel: Kernel) -> None:
     assert hashed(kernel, np.array([0.0], np.float32)) != hashed(
         kernel, np.array([-0.0], np.float32)
     )
+
+
+class Driver:
+    """What `Comparison` asks of pycuda, with this process's memory for a device's."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._memory: dict[int, NDArray[np.uint8]] = {}
+        self.launches: list[tuple[int, int]] = []
+
+    def mem_alloc(self, nbytes: int) -> "Allocation":
+        memory = np.full(nbytes, 0xAB, np.uint8)
+        self._memory[memory.ctypes.data] = memory
+        return Allocation(self, memory.ctypes.data)
+
+    def release(self, address: int) -> None:
+        del self._memory[address]
+
+    @property
+    def held(self) -> int:
+        return len(self._memory)
+
+    def memcpy_htod(self, address: int, array: NDArray[Any]) -> None:
+        self._memory[address][: array.nbytes] = array.view(np.uint8).reshape(-1)
+
+    def memcpy_dtoh(self, array: NDArray[Any], address: int) -> None:
+        array.view(np.uint8).reshape(-1)[:] = self._memory[address][: array.nbytes]
+
+    def memset_d32(self, address: int, word: int, count: int) -> None:
+        self._memory[address][: 4 * count].view(np.uint32)[:] = word
+
+    def get_function(self, name: str) -> "Driver":
+        assert name == ENTRY
+        return self
+
+    def prepare(self, codes: str) -> "Driver":
+        assert codes == "PPPPP"
+        return self
+
+    def prepared_call(
+        self, grid: tuple[int, int], block: tuple[int, int, int], *pointers: int
+    ) -> None:
+        table, owners, partials, ended, results = (self._memory[p] for p in pointers)
+        self.launches.append((grid[0], block[0]))
+        blocks = owners[: 4 * grid[0]].view(np.int32)
+        jobs = int(blocks.max()) + 1
+        assert grid[1] == 1
+        assert partials.nbytes >= grid[0] * PARTIAL.itemsize
+        assert not ended[: 4 * jobs].any()
+        records = self._kernel.launched(table[: jobs * JOB.itemsize].view(JOB), blocks)
+        results[: records.nbytes] = records.view(np.uint8)
+
+
+@dataclass
+class Allocation:
+    driver: Driver
+    address: int
+
+    def __int__(self) -> int:
+        return self.address
+
+    def free(self) -> None:
+        self.driver.release(self.address)
+
+
+def test_a_comparison_owns_the_buffers_of_its_launches(kernel: Kernel) -> None:
+    driver = Driver(kernel)
+    comparison = Comparison(driver, driver)
+    for sizes in ([5_003], [10, 700_000, 3], [64]):
+        made = [spoiled(size) for size in sizes]
+        kept = [tuple(placed(array) for array in arrays_) for arrays_ in made]
+        zone = placed(np.arange(1_000, dtype=np.uint32))
+        jobs = [
+            OutputJob(o.ctypes.data, r.ctypes.data, t.ctypes.data, o.size, POISON)
+            for o, r, t in kept
+        ]
+        comparison.prepare(jobs, [ZoneJob(zone.ctypes.data, zone.size, 0, 17)])
+        for _ in range(2):
+            comparison.launch()
+            records, damaged = comparison.read()
+            assert damaged.tolist() == [999]
+            for record, arrays_ in zip(records, made, strict=True):
+                check(record, *arrays_)
+    assert [blocks for blocks, _ in driver.launches] == [6, 6, 531, 531, 2, 2]
+    assert {threads for _, threads in driver.launches} == {THREADS}
+    assert driver.held == 5
+    comparison.free()
+    assert driver.held == 0
+    comparison.prepare([], [])
+    comparison.launch()
+    assert [len(part) for part in comparison.read()] == [0, 0]
