@@ -99,15 +99,19 @@ def main(arguments: list[str]) -> int:
     if not layout.started and not layout.header.exists():
         command = ["run", "--output", str(given.output), *given.options]
     began = time.monotonic()
-    code = _gpu_eval(command, given.seconds)
-    parts = pack(given.output, given.pack)
-    size = sum(part.stat().st_size for part in parts)
-    done = layout.header.exists() and not layout.started
-    print(
-        f"{'whole' if done else 'not done yet'} after {time.monotonic() - began:.0f} s here; "
-        f"{len(parts)} parts, {size >> 10} KiB",
-        flush=True,
-    )
+    code = 1
+    try:
+        code = _gpu_eval(command, given.seconds)
+    finally:
+        # A defect of the program, too, must not cost what is measured.
+        parts = pack(given.output, given.pack)
+        size = sum(part.stat().st_size for part in parts)
+        done = layout.header.exists() and not layout.started
+        print(
+            f"{'whole' if done else 'not done yet'} after {time.monotonic() - began:.0f} s here; "
+            f"{len(parts)} parts, {size >> 10} KiB",
+            flush=True,
+        )
     return 0 if done else code or 3
 
 

@@ -1,7 +1,7 @@
 """From shards to a matrix: tables, cells, sources, and the header last."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from gpu_eval.campaign.cells import STATUSES
 from gpu_eval.campaign.equivalence import Classified
 from gpu_eval.campaign.header import header
 from gpu_eval.campaign.journal import Journal
+from gpu_eval.campaign.phases import added
 from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan, hash_files
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.problem_state import ProblemState, cell_tasks
@@ -85,8 +86,24 @@ def assemble(
             writer.write_source(state.plan.id, name, text)
     ended = datetime.now(UTC)
     writer.finish(
-        True, ended=ended.isoformat(timespec="seconds"), seconds=round(journal.seconds, 3)
+        True,
+        ended=ended.isoformat(timespec="seconds"),
+        seconds=round(journal.seconds, 3),
+        worker_seconds=worker_seconds(states, shards),
     )
+
+
+def worker_seconds(states: Sequence[ProblemState], shards: Path) -> dict[str, dict[str, float]]:
+    """Add up what workers spent, for base tasks and for blocks, by phase.
+
+    Turns that were cut short by a death are in it as far as the worker had written them down.
+    """
+    spent: dict[str, list[Mapping[str, float]]] = {"base": [], "blocks": []}
+    for state in states:
+        for task in cell_tasks(state):
+            kind = "base" if task.facts is None else "blocks"
+            spent[kind].append(results.read_notes(shards, task).get("seconds", {}))
+    return {kind: added(parts) for kind, parts in spent.items()}
 
 
 def problem_row(state: ProblemState) -> dict[str, Any]:

@@ -70,6 +70,12 @@ class CaseFactory:
             self._held -= 3 * dropped.bytes
         return prepared
 
+    def drop(self, pool_input: PoolInput) -> None:
+        """Let go of an input's case, so that it is made anew."""
+        dropped = self._kept.pop(pool_input.id, None)
+        if dropped is not None:
+            self._held -= 3 * dropped.bytes
+
     def clear(self) -> None:
         """Let go of every case."""
         self._kept.clear()
@@ -103,13 +109,18 @@ class CaseFactory:
             _check_finite(name, output, truth[name])
         size = sum(t.numel() * t.element_size() for t in (*tensors.values(), *reference.values()))
         case = Case(
-            f"{self._problem.id}|{pool_input.id}",
+            case_key(self._problem, pool_input),
             tensors,
             reference,
             truth,
             self._problem.value_of,
         )
         return Prepared(case, size)
+
+
+def case_key(problem: Problem, pool_input: PoolInput) -> str:
+    """Return the name under which a session knows an input of a problem."""
+    return f"{problem.id}|{pool_input.id}"
 
 
 def no_tf32() -> None:

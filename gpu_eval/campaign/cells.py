@@ -45,6 +45,10 @@ class CellTable:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def copy(self) -> "CellTable":
+        """Return a table with the same cells."""
+        return CellTable(self._rows)
+
     def mark(self, subject: int, cell_input: int, status: Status) -> None:
         """Store a cell that was not run, or of which nothing could be measured."""
         self._rows.append((subject, cell_input, STATUS_CODES[status], 1, 0, *_NOTHING))

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Progress:
     divergent : set of str
     column, row : int
         The next cell: indices of its input and its implementation.
+    seconds : dict of str to float
+        What was spent so far, by `gpu_eval.campaign.phases.Phase`.
     """
 
     table: CellTable = field(default_factory=CellTable)
@@ -43,6 +45,21 @@ class Progress:
     divergent: set[str] = field(default_factory=set)
     column: int = 0
     row: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def copy(self) -> "Progress":
+        """Return what is known now; what is added to the original later is not in it."""
+        return replace(
+            self,
+            table=self.table.copy(),
+            fatal={s: FatalRecord(*record.counts) for s, record in self.fatal.items()},
+            decided=set(self.decided),
+            racy=set(self.racy),
+            messages=dict(self.messages),
+            raised=dict(self.raised),
+            divergent=set(self.divergent),
+            seconds=dict(self.seconds),
+        )
 
 
 def save(shards: Path, key: str, progress: Progress) -> None:
@@ -56,6 +73,7 @@ def save(shards: Path, key: str, progress: Progress) -> None:
         "divergent": sorted(progress.divergent),
         "column": progress.column,
         "row": progress.row,
+        "seconds": progress.seconds,
     }
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(state).encode(), dtype=np.uint8)
@@ -83,6 +101,7 @@ def load(shards: Path, key: str) -> Progress:
             divergent=set(state["divergent"]),
             column=state["column"],
             row=state["row"],
+            seconds=state["seconds"],
         )
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         return Progress()

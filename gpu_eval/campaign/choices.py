@@ -127,8 +127,8 @@ _FIRST: Mapping[OperationClass, str] = MappingProxyType(
             "lattice-3 ramp beyond-half below-half alternating octaves impulse-random"
         ),
         OperationClass.SOFTMAX: (
-            "hot-last heavy-tail hot-random normal-x4 offset-1000 sorted sparse-16 ramp rows-64 "
-            "tile-edges few-3 hot-80 sorted-down below-half lattice-8"
+            "hot-last heavy-tail hot-random normal-x4 offset-1000 offset-negative sorted sparse-16 "
+            "ramp rows-64 tile-edges few-3 hot-80 sorted-down below-half lattice-8"
         ),
         OperationClass.NORMALIZATION: (
             "offset-1000 heavy-tail rows-flat sparse-16 hot-last ramp tile-edges normal "
@@ -147,8 +147,8 @@ _FIRST: Mapping[OperationClass, str] = MappingProxyType(
             "heavy-tail tile-edges sorted lattice-3 offset-1000 zeros-denormals beyond-half"
         ),
         OperationClass.LOSS: (
-            "normal heavy-tail sparse-16 offset-64 few-3 tile-edges ramp impulse-last hot-random "
-            "alternating lattice-3 below-half octaves normal-x4 residue"
+            "normal heavy-tail sparse-16 offset-64 offset-negative few-3 tile-edges ramp "
+            "impulse-last hot-random alternating lattice-3 below-half octaves normal-x4 residue"
         ),
         OperationClass.ATTENTION: (
             "hot-last heavy-tail normal-x4 sparse-16 tile-edges rows-8 offset-64 ramp sorted "

@@ -1,5 +1,6 @@
 """Every implementation of a problem: substrates, controls, nulls, mutants and wild kernels."""
 
+import hashlib
 from dataclasses import dataclass, replace
 
 from gpu_eval.devices.base import KernelSource
@@ -55,7 +56,9 @@ class Implementation:
         return self.fault is not None and self.fault.plan is not None
 
 
-def implementations(problem: Problem, *, wild: bool = False) -> tuple[Implementation, ...]:
+def implementations(
+    problem: Problem, *, wild: bool = False, sites: int | None = None
+) -> tuple[Implementation, ...]:
     """List the implementations of a problem; the same corpus gives the same list.
 
     Parameters
@@ -63,6 +66,9 @@ def implementations(problem: Problem, *, wild: bool = False) -> tuple[Implementa
     problem : Problem
     wild : bool
         Whether the wild kernels are among them: after all others, so that nothing else moves.
+    sites : int or None
+        At how many sites of a substrate a rule is applied, chosen by a hash of the fault's id;
+        None for all. What a rule makes at many sites is mostly the same fault again.
     """
     substrates = [_substrate(problem, substrate) for substrate in problem.substrates]
     controls = [_control(problem, control) for control in problem.controls]
@@ -72,7 +78,7 @@ def implementations(problem: Problem, *, wild: bool = False) -> tuple[Implementa
     mutants = [
         mutant
         for substrate, implementation in zip(problem.substrates, substrates, strict=True)
-        for mutant in _mutants(problem, substrate, implementation)
+        for mutant in _thinned(_mutants(problem, substrate, implementation), sites)
     ]
     foreign = [_wild(kernel) for kernel in wild_kernels(problem)] if wild else []
     return (*substrates, *controls, *nulls, *mutants, *foreign)
@@ -113,6 +119,21 @@ def _control(problem: Problem, control: Control) -> Implementation:
         plan=control.substrate.plan,
         control=control,
     )
+
+
+def _thinned(mutants: list[Implementation], sites: int | None) -> list[Implementation]:
+    """Keep so many mutants of each rule, in their order: those whose ids hash lowest."""
+    if sites is None:
+        return mutants
+    ranks: dict[str, list[str]] = {}
+    for mutant in mutants:
+        ranks.setdefault(mutant.name, []).append(hashlib.sha256(mutant.id.encode()).hexdigest())
+    last = {rule: sorted(hashes)[:sites][-1] for rule, hashes in ranks.items()}
+    return [
+        mutant
+        for mutant in mutants
+        if hashlib.sha256(mutant.id.encode()).hexdigest() <= last[mutant.name]
+    ]
 
 
 def _mutants(

@@ -137,12 +137,14 @@ def build_plan(settings: Settings) -> CampaignPlan:
         If a problem definition is wrong or a name is unknown.
     """
     corpus = load_corpus([Path(directory) for directory in settings.corpora])
+    sites = None  # a replay must find whatever its matrix ran
     if settings.suite:
         candidates = suite_pools(settings.suite, corpus)
         chosen = [corpus.problem(name) for name in candidates]
         witnesses: dict[str, tuple[PoolInput, ...]] = {p.id: () for p in chosen}
     else:
         profile = find_profile(settings.profile)
+        sites = profile.sites
         chosen = choose_problems(corpus, settings, profile)
         for problem in chosen:
             validate(problem)
@@ -152,7 +154,8 @@ def build_plan(settings: Settings) -> CampaignPlan:
     return CampaignPlan(
         profile=settings.profile,
         problems=tuple(
-            _plan_problem(p, candidates[p.id], witnesses[p.id], settings.wild) for p in chosen
+            _plan_problem(p, candidates[p.id], witnesses[p.id], settings.wild, sites)
+            for p in chosen
         ),
         corpus_hash=with_wild_kernels(corpus_hash, chosen) if settings.wild else corpus_hash,
         pool_hash=pool_hash([i for pool in candidates.values() for i in pool]),
@@ -165,10 +168,11 @@ def _plan_problem(
     candidates: tuple[PoolInput, ...],
     witnesses: tuple[PoolInput, ...],
     wild: bool,
+    sites: int | None,
 ) -> ProblemPlan:
     inputs = candidates + witnesses
     _check_unique(problem.id, "input", (i.id for i in inputs))
-    listed = implementations(problem, wild=wild)
+    listed = implementations(problem, wild=wild, sites=sites)
     _check_unique(problem.id, "implementation", (i.id for i in listed))
     order = run_order(problem, inputs)
     repeated = repeated_inputs(order)

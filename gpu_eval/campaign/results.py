@@ -62,6 +62,7 @@ def write_block(shards: Path, task: CellTask, result: BlockResult) -> dict[str, 
         "facts": {name: asdict(facts) for name, facts in result.facts.items()},
         "messages": result.progress.messages,
         "divergent": sorted(result.progress.divergent),
+        "seconds": result.progress.seconds,
     }
     files = {
         **_write(shards, task.key + CELLS, result.progress.table.to_bytes()),

@@ -2,17 +2,18 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gpu_eval.campaign import base_facts
 from gpu_eval.campaign.beacon import Beacon
-from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared
+from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared, case_key
 from gpu_eval.campaign.cells import disagree
 from gpu_eval.campaign.checkpoint import Progress, load, save
 from gpu_eval.campaign.closing import FatalRecord, far_off
-from gpu_eval.campaign.journal import Verdict
+from gpu_eval.campaign.integrity import Integrity
+from gpu_eval.campaign.phases import Phase, Phases
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
 from gpu_eval.devices.base import Device, DeviceLostError, Outcome, Session
@@ -21,7 +22,7 @@ from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Role, Status
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, MEASURED_STATUSES, Kind, Role, Status
 
 DEADLINE_FACTOR = 20.0
 """A run may take this many times its substrate's own time (or the floor, if that is more)."""
@@ -60,12 +61,50 @@ class LostCellError(Exception):
         self.outcome = outcome
 
 
+class LostBetweenCellsError(Exception):
+    """The device was found lost while no run was under way: nobody is to blame by that alone."""
+
+
 @dataclass(frozen=True)
 class BlockResult:
     """What a task gave: its cells and what stays outside them, and the facts of a base task."""
 
     progress: Progress
     facts: dict[str, InputFacts]
+
+
+@dataclass
+class _Run:
+    """A task under way, how far it has come, and where that is kept (None: nowhere)."""
+
+    task: CellTask
+    kept: Path | None
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        self.known = {(v.subject, v.input): v for v in self.task.verdicts}
+        self.convicted = {v.subject for v in self.task.verdicts}
+        self._safe = self.progress.copy()
+        self._saved = time.monotonic()
+
+    def settle(self) -> None:
+        """Take what is known as final: what it was judged by has been found whole."""
+        self._safe = self.progress.copy()
+        if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
+            self.save()
+
+    def back(self) -> None:
+        """Forget what came since."""
+        seconds = self.progress.seconds
+        self.progress = self._safe.copy()
+        self.progress.seconds = seconds
+
+    def save(self) -> None:
+        """Write down what is final, for whoever goes on."""
+        if self.kept is not None:
+            self._safe.seconds = self.progress.seconds
+            save(self.kept, self.task.key, self._safe)
+            self._saved = time.monotonic()
 
 
 class Runner:
@@ -94,6 +133,8 @@ class Runner:
         self._controls = {control.name: control for control in problem.controls}
         self._nulls = {null.name: null for null in NULLS}
         self._previous: Tensors | None = None
+        self._phases = Phases()
+        self._integrity = Integrity()
 
     def close(self) -> None:
         """Give the device back."""
@@ -118,74 +159,105 @@ class Runner:
             If the supervisor died in the meantime.
         LostCellError
             If a run took the device with it.
+        LostBetweenCellsError
+            If the device turned out to be lost while no run was under way.
         UserError
             If the device is not to be had.
         """
+        kept = shards if task.facts is not None and self._device.isolated else None
+        run = _Run(task, kept, Progress() if kept is None else load(kept, task.key))
+        try:
+            return self._run(run)
+        except (OrphanedError, LostCellError, UserError):
+            raise
+        except Exception as error:
+            if not self._lost():
+                raise
+            run.save()
+            message = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise LostBetweenCellsError(message) from error
+
+    def _run(self, run: "_Run") -> BlockResult:
+        task = run.task
         self._plans.clear()
         self._previous = None
-        kept = shards if task.facts is not None and self._device.isolated else None
-        progress = Progress() if kept is None else load(kept, task.key)
-        self._beacon.end(progress.column * len(task.subjects) + progress.row)
-        known = {(v.subject, v.input): v for v in task.verdicts}
-        convicted = {v.subject for v in task.verdicts}
+        self._phases = Phases(run.progress.seconds)
+        run.progress.seconds = self._phases.seconds
+        self._beacon.end(run.progress.column * len(task.subjects) + run.progress.row)
         facts: dict[str, InputFacts] = {}
         base = base_facts.BaseObserver(self._problem, self._factory) if not task.facts else None
         if task.probe is not None:
             self._probe(task)
-        saved = time.monotonic()
-        for column in range(progress.column, len(task.inputs)):
+        for column in range(run.progress.column, len(task.inputs)):
             pool_input = task.inputs[column]
             if self._orphaned():
                 raise OrphanedError
             prepared, reason = self._prepare(task, pool_input)
             if prepared is None:
-                for row in range(progress.row, len(task.subjects)):
-                    progress.table.mark(row, column, Status.INVALID)
-                self._beacon.end(len(task.subjects) - progress.row)
-                progress.column, progress.row = column + 1, 0
+                for row in range(run.progress.row, len(task.subjects)):
+                    run.progress.table.mark(row, column, Status.INVALID)
+                self._beacon.end(len(task.subjects) - run.progress.row)
+                run.progress.column, run.progress.row = column + 1, 0
+                run.settle()
                 if base is not None:
                     facts[pool_input.id] = base_facts.invalid(reason)
                 continue
             if base is not None:
-                base.begin(pool_input, prepared, self._open().judge(prepared.case.reference))
-            deadline = self._deadline(task, pool_input)
-            for row in range(progress.row, len(task.subjects)):
-                # A convicted mutant's next verdict counts at once: it gets a second look's time.
-                longer = PROBE_FACTOR if task.subjects[row].id in convicted else 1.0
-                try:
-                    outcomes = self._cell(
-                        task, progress, known, row, column, prepared, longer * deadline
-                    )
-                except DeviceLostError as lost:
-                    if kept is not None:
-                        save(kept, task.key, progress)
-                    raise LostCellError(
-                        task.subjects[row].id, pool_input.id, lost.outcome
-                    ) from lost
-                progress.row = row + 1
-                if base is not None and outcomes:
-                    base.observe(task.subjects[row], outcomes)
-            progress.column, progress.row = column + 1, 0
-            if kept is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
-                save(kept, task.key, progress)
-                saved = time.monotonic()
+                with self._phases(Phase.FACTS):
+                    own = self._open().judge(prepared.case.reference)
+                    base.begin(pool_input, prepared, own)
+            self._column(run, column, prepared, base)
+            if run.kept is not None and not self._intact(prepared):
+                # One of these cells wrote over what they are judged by: all of them once more,
+                # and after each a look whether it was the one.
+                run.back()
+                self._beacon.end(run.progress.row - len(task.subjects))
+                prepared = self._remade(task, pool_input)
+                self._column(run, column, prepared, base, careful=True)
+            run.progress.column, run.progress.row = column + 1, 0
+            run.settle()
             if base is not None:
                 facts[pool_input.id] = base.facts()
             # What a caching allocator would hand the next call: the right answer to this one.
             self._previous = prepared.case.reference
-        return BlockResult(progress, facts)
+        return BlockResult(run.progress, facts)
+
+    def _column(
+        self,
+        run: "_Run",
+        column: int,
+        prepared: Prepared,
+        base: base_facts.BaseObserver | None,
+        careful: bool = False,
+    ) -> None:
+        """Run the implementations on an input, from the current row on."""
+        task, pool_input = run.task, run.task.inputs[column]
+        deadline = self._deadline(task, pool_input)
+        for row in range(run.progress.row, len(task.subjects)):
+            # A convicted mutant's next verdict counts at once: it gets a second look's time.
+            longer = PROBE_FACTOR if task.subjects[row].id in run.convicted else 1.0
+            try:
+                outcomes = self._cell(run, row, column, prepared, longer * deadline, careful)
+            except DeviceLostError as lost:
+                run.save()
+                raise LostCellError(task.subjects[row].id, pool_input.id, lost.outcome) from lost
+            run.progress.row = row + 1
+            if base is not None and outcomes:
+                base.observe(task.subjects[row], outcomes)
+            if careful:
+                prepared = self._prepare(task, pool_input)[0] or prepared
 
     def _cell(
         self,
-        task: CellTask,
-        progress: Progress,
-        known: Mapping[tuple[str, str], Verdict],
+        run: "_Run",
         row: int,
         column: int,
         prepared: Prepared,
         deadline: float,
+        careful: bool,
     ) -> list[Outcome]:
         """Run a cell, or mark it where it need not run (then there are no outcomes)."""
+        task, progress = run.task, run.progress
         subject, pool_input = task.subjects[row], task.inputs[column]
         fatal = progress.fatal.setdefault(subject.id, FatalRecord())
         if fatal.closes(pool_input.scope):
@@ -196,7 +268,7 @@ class Runner:
             progress.table.mark(row, column, Status.DECIDED)
             self._beacon.end()
             return []
-        verdict = known.get((subject.id, pool_input.id))
+        verdict = run.known.get((subject.id, pool_input.id))
         if verdict is not None:
             outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
         else:
@@ -204,6 +276,8 @@ class Runner:
             # A kill counts only if it is stable, so a known race is looked at everywhere.
             twice = pool_input.id in task.repeated or subject.id in progress.racy
             outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
+            if careful and not self._intact(prepared):
+                outcomes = self._salvaged(task, pool_input, outcomes)
         if disagree(outcomes):
             progress.racy.add(subject.id)
         status = progress.table.add(row, column, outcomes)
@@ -222,13 +296,52 @@ class Runner:
     def _prepare(self, task: CellTask, pool_input: PoolInput) -> tuple[Prepared | None, str]:
         if task.facts is not None and not task.facts[pool_input.id].valid:
             return None, ""
-        self._open()  # before torch takes the device, so that one context is made
-        try:
-            prepared = self._made(pool_input)
-        except InvalidInputError as error:
-            return None, str(error)
-        self._open().bind(prepared.case)
+        with self._phases(Phase.OPEN):
+            self._open()  # before torch takes the device, so that one context is made
+        with self._phases(Phase.INPUTS):
+            try:
+                prepared = self._made(pool_input)
+            except InvalidInputError as error:
+                if self._lost():
+                    raise  # it is the device that failed, not the reference
+                return None, str(error)
+            self._open().bind(prepared.case)
+        if self._device.isolated and not self._intact(prepared):
+            prepared = self._remade(task, pool_input)
         return prepared, ""
+
+    def _intact(self, prepared: Prepared) -> bool:
+        with self._phases(Phase.INTACT):
+            return self._integrity.holds(self._open(), prepared.case.key)
+
+    def _remade(self, task: CellTask, pool_input: PoolInput) -> Prepared:
+        """Make an input anew whose tensors are no longer to be trusted."""
+        self._factory.drop(pool_input)
+        key = case_key(self._problem, pool_input)
+        self._open().forget(key)
+        self._integrity.forget(key)
+        prepared, reason = self._prepare(task, pool_input)
+        if prepared is None:
+            raise RuntimeError(f"{key} cannot be made a second time: {reason}")
+        return prepared
+
+    def _salvaged(
+        self, task: CellTask, pool_input: PoolInput, outcomes: list[Outcome]
+    ) -> list[Outcome]:
+        """Judge a run once more that wrote over its own references, by fresh ones."""
+        last = outcomes[-1]
+        outputs = {}
+        if last.status in MEASURED_STATUSES:
+            outputs = {name: tensor.cpu() for name, tensor in self._open().outputs().items()}
+        self._remade(task, pool_input)
+        if not outputs:
+            return outcomes
+        judged = self._open().judge(outputs)
+        message = "memory that belongs to others was written"
+        return [replace(judged, status=Status.OUT_OF_BOUNDS, message=message)]
+
+    def _lost(self) -> bool:
+        return self._session is not None and self._session.lost()
 
     def _made(self, pool_input: PoolInput) -> Prepared:
         """Make an input; memory that earlier ones hold is given back where it is wanted."""
@@ -290,7 +403,8 @@ class Runner:
         twice: bool,
     ) -> list[Outcome]:
         if subject.binary is None or subject.plan is None:
-            return [self._guarded(prepared, lambda: self._judge(subject, prepared))]
+            with self._phases(Phase.CONTROLS):
+                return [self._guarded(prepared, lambda: self._judge(subject, prepared))]
         try:
             plan = self._resolve(subject.plan, pool_input.shape)
         except UserError as error:
@@ -298,7 +412,8 @@ class Runner:
             return [Outcome(Status.LAUNCH_ERROR, message=str(error))]
         outcomes: list[Outcome] = []
         for repeat in range(2 if twice else 1):
-            outcome = self._guarded(prepared, self._launch(subject, plan, repeat, deadline))
+            with self._phases(Phase.KERNELS):
+                outcome = self._guarded(prepared, self._launch(subject, plan, repeat, deadline))
             outcomes.append(outcome)
             if outcome.status in EXCEPTION_STATUSES:
                 break
@@ -332,7 +447,7 @@ class Runner:
                 ) from error
             message = " ".join(f"{type(error).__name__}: {error}".split())
             crashed = Outcome(Status.CRASH, message=f"{RAISED}{message}")
-            if self._session is not None and self._session.lost():
+            if self._lost():
                 raise DeviceLostError(crashed) from error
             self.close()
             self._open().bind(prepared.case)

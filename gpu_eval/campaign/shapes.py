@@ -67,6 +67,8 @@ class Profile:
         Implementations in one task. Large where making an input costs more than running on it.
     jobs : int
         Processes that take turns on a GPU, unless the user says otherwise.
+    sites : int or None
+        At how many sites of a substrate each rule is applied; None for all.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Profile:
     hashed_elements: int | None = None
     block: int = 24
     jobs: int = 4
+    sites: int | None = None
 
 
 _CPU_PROBLEMS = (
@@ -146,6 +149,8 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             full_witnesses=3,
             hashed_elements=1 << 27,
             block=64,
+            # At contract shapes a second site of a rule costs what another problem would.
+            sites=1,
         ),
     }
 )

@@ -271,6 +271,10 @@ class Supervisor:
     def _replace(self, worker: _Worker, task: CellTask, lost: Lost) -> None:
         """Take a verdict that the worker itself has given, and go on with a fresh worker."""
         self._stop(worker)
+        if not lost.subject:
+            self._count_outside(task, lost.message)
+            self._again.append(self._schedule.again(task))
+            return
         verdict = Verdict(lost.subject, lost.input, lost.status, lost.message)
         cleared = replace(task, probe=None)
         if lost.status == Status.TIMEOUT and self._is_new(task, verdict):
@@ -316,13 +320,7 @@ class Supervisor:
             return
         trouble = self._trouble.setdefault(task.key, _Trouble({}))
         if not isinstance(task, CellTask) or not seen.running:
-            trouble.outside += 1
-            if trouble.outside >= DEATHS_OUTSIDE:
-                raise UserError(
-                    f"a worker died {DEATHS_OUTSIDE} times (exit code {code}) at the task "
-                    f"{task.key} of {task.problem}, outside any kernel; look for lack of memory, "
-                    f"then go on with 'gpu-eval resume {self._layout.root}'"
-                )
+            self._count_outside(task, f"exit code {code}")
             self._again.append(self._schedule.again(task))
             return
         subject, cell_input = task.subjects[seen.subject], task.inputs[seen.input]
@@ -347,6 +345,18 @@ class Supervisor:
             return
         suspected = replace(task, probe=cell)
         self._again.append(self._schedule.again(suspected))
+
+    def _count_outside(self, task: Task, how: str) -> None:
+        """Count a worker that was lost outside any cell; give up when that goes on."""
+        trouble = self._trouble.setdefault(task.key, _Trouble({}))
+        trouble.outside += 1
+        if trouble.outside >= DEATHS_OUTSIDE:
+            raise UserError(
+                f"a worker died {DEATHS_OUTSIDE} times ({how}) at the task {task.key} of "
+                f"{task.problem}, outside any kernel; look for lack of memory, then go on with "
+                f"'gpu-eval resume {self._layout.root}'"
+            )
+        self._report(-1, f"a worker was lost between two cells of {task.problem}: {how}")
 
     def _cells_under_way(self) -> int:
         return sum(w.beacon.read().cells for w in self._busy())

@@ -13,12 +13,18 @@ from gpu_eval.campaign import results
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cases import no_tf32
 from gpu_eval.campaign.layout import Layout
-from gpu_eval.campaign.runner import LostCellError, OrphanedError, Runner
+from gpu_eval.campaign.runner import (
+    LostBetweenCellsError,
+    LostCellError,
+    OrphanedError,
+    Runner,
+)
 from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
 from gpu_eval.devices.base import Device
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Status
 
 
 @dataclass(frozen=True)
@@ -82,14 +88,14 @@ class Failed:
 
 @dataclass(frozen=True)
 class Lost:
-    """A cell took the device with it; its outcome is known, and the worker ends.
+    """The device was lost, at a cell whose outcome is known or between cells; the worker ends.
 
     Attributes
     ----------
     key : str
         Of the task.
     subject, input : str
-        Ids of the implementation and the input.
+        Ids of the implementation and the input; both empty if no cell was running.
     status, message : str
     """
 
@@ -122,6 +128,10 @@ def main(connection: Connection, context: WorkerContext) -> None:
                     connection.send(Lost(task.key, lost.subject, lost.input, status, message))
                 # Nothing is given back: a poisoned context aborts whoever tries.
                 os._exit(0)
+            except LostBetweenCellsError as lost:
+                with contextlib.suppress(OSError):
+                    connection.send(Lost(task.key, "", "", str(Status.CRASH), str(lost)))
+                os._exit(0)
             connection.send(answer)
     except (EOFError, BrokenPipeError, ConnectionResetError, OrphanedError):
         pass
@@ -148,7 +158,7 @@ class Worker:
             if isinstance(task, CompileTask):
                 return Done(task.key, self._compile(task))
             return self._run(task)
-        except (OrphanedError, LostCellError):
+        except (OrphanedError, LostCellError, LostBetweenCellsError):
             raise
         except UserError as error:
             storage = isinstance(error.__cause__, OSError)

@@ -193,6 +193,16 @@ class Session(ABC):
         """Tell whether something has gone wrong that only a new process gets over."""
         return False
 
+    def checksum(self) -> int:
+        """Return a number that changes when the current case's tensors or references do.
+
+        0 always, where a run cannot reach them.
+        """
+        return 0
+
+    def forget(self, key: str) -> None:  # noqa: B027 - a session may copy what it binds
+        """Let go of a case that was bound, since its tensors are no longer to be trusted."""
+
     def __enter__(self) -> Self:
         return self
 

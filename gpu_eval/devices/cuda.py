@@ -115,8 +115,11 @@ class CudaDevice(Device):
     def _compiled_comparison(self) -> bytes:
         """Compile the comparison, once: a described device carries it to every worker."""
         if not self._comparison:
-            text = files("gpu_eval.devices").joinpath("compare.cu").read_text()
-            cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), (ENTRY,))
+            sources = files("gpu_eval.devices")
+            names = ("compare.cu", "checksum.cu")
+            text = "\n".join(sources.joinpath(name).read_text() for name in names)
+            entries = (ENTRY, "checksum")
+            cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
             self._comparison = cubin
         return self._comparison
 

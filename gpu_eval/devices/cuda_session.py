@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gpu_eval.compilation.nvrtc import entry_points
 from gpu_eval.devices import cuda_hash
 from gpu_eval.devices.base import Binary, Case, DeviceLostError, Outcome, Session
 from gpu_eval.devices.cuda_arena import GUARD_WORD, Arena
 from gpu_eval.devices.cuda_compare import (
+    MOST_BLOCKS,
+    THREADS,
     Comparison,
     OutputJob,
     ZoneJob,
@@ -83,7 +87,7 @@ class CudaSession(Session):
     ordinal : int
         Which device.
     compare : bytes
-        The cubin of ``compare.cu``.
+        The cubin of ``compare.cu`` and ``checksum.cu``.
     """
 
     def __init__(self, driver: Any, ordinal: int, compare: bytes) -> None:
@@ -101,6 +105,9 @@ class CudaSession(Session):
         module = driver.module_from_buffer(compare)
         self._compare_module = module
         self._comparison = Comparison(driver, module)
+        self._checksum = module.get_function("checksum").prepare("PP")
+        self._stretches = driver.mem_alloc(256 * 16)
+        self._sum = driver.mem_alloc(8)
         self._done = driver.Event()
         self._begin, self._end = driver.Event(), driver.Event()
         self._modules: OrderedDict[str, Any] = OrderedDict()
@@ -128,6 +135,29 @@ class CudaSession(Session):
         self._bound.move_to_end(case.key)
         self._current = self._bound[case.key]
         self._fresh_inputs = False
+
+    def forget(self, key: str) -> None:
+        """Let go of a case, wherever its tensors lie."""
+        if self._current is self._bound.pop(key, None):
+            self._current = None
+
+    def checksum(self) -> int:
+        """Sum up the words of the current case: a stray write from a kernel may reach them."""
+        case = self._case()
+        groups = (case.inputs, case.reference, case.case.truth, case.word_truth)
+        tensors = {t.data_ptr(): t for group in groups for t in group.values()}
+        rows = [(pointer, t.numel() * t.element_size() // 4) for pointer, t in tensors.items()]
+        self._driver.memcpy_htod(self._stretches, np.array(rows, dtype=np.uint64))
+        self._driver.memset_d32(int(self._sum), 0, 2)
+        self._checksum.prepared_call(
+            (MOST_BLOCKS, len(rows)),
+            (THREADS, 1, 1),
+            int(self._stretches),
+            int(self._sum),
+        )
+        total = np.zeros(1, dtype=np.uint64)
+        self._driver.memcpy_dtoh(total, int(self._sum))
+        return int(total[0])
 
     def _make_room(self, case: Case) -> None:
         """Let go of the cases bound longest ago before a further one takes memory."""

@@ -61,7 +61,7 @@ class Product:
         Very long sums go in 1,024 blocks.
         """
         a, b = self.left(tensors), self.right(tensors)
-        size = max(16, a.shape[-1] // 1024)
+        size = max(16, a.shape[-1] // 128)
         lefts, rights = torch.split(a, size, dim=-1), torch.split(b, size, dim=-2)
         total = lefts[0] @ rights[0]
         for left, right in itertools.islice(zip(lefts, rights, strict=True), 1, None):

@@ -77,12 +77,12 @@ class Standardisation:
     def by_merged_chunks(self, tensors: Tensors) -> Tensors:
         """Merge the moments of chunks of 32 elements (Chan, Golub, LeVeque, 1983).
 
-        Very long rows go in 1,024 chunks.
+        Very long rows go in 128 chunks.
         """
         rows = self.rows(tensors["x"])
         seen = 0
         mean, m2 = torch.zeros_like(rows[:, :1]), torch.zeros_like(rows[:, :1])
-        for chunk in torch.split(rows, max(32, rows.shape[1] // 1024), dim=1):
+        for chunk in torch.split(rows, max(32, rows.shape[1] // 128), dim=1):
             size = chunk.shape[1]
             chunk_mean = chunk.mean(dim=1, keepdim=True)
             chunk_m2 = (chunk - chunk_mean).square().sum(dim=1, keepdim=True)

@@ -38,11 +38,13 @@ class FakeDevice(Device):
     acts : mapping of str to str
         By a part of an implementation's id: ``die``, ``exit``, ``hang``, ``raise``, ``corrupt``,
         ``timeout``, ``crash``, ``race``, ``out_of_bounds``, ``unwritten``, ``nan``, ``far``,
-        ``lose`` (the device, with a known outcome), ``poison`` (it without saying so).
+        ``lose`` (the device, with a known outcome), ``poison`` (it without saying so), ``late``
+        (it, which shows only when the next input is bound), ``scribble`` (over the references).
     stillborn : tuple of str
         Parts of ids that do not compile.
     once : str
-        A file: a ``die``, ``exit`` or ``lose`` happens only while it is missing, and makes it.
+        A file: a ``die``, ``exit`` or ``lose`` happens only while it is missing, and makes it
+        (a ``late``, too).
     closed : str
         A file that closing a lost session makes: nobody may try that.
     log : str
@@ -94,8 +96,12 @@ class FakeSession(Session):
         self._device = device
         self._case: Case | None = None
         self._lost = False
+        self._late = False
 
     def bind(self, case: Case) -> None:
+        if self._late:
+            self._lost = True
+            raise RuntimeError("an error of an earlier launch")
         self._case = case
 
     def run(
@@ -128,12 +134,16 @@ class FakeSession(Session):
         if act == "nan":
             outputs = {n: torch.full_like(t, float("nan")) for n, t in outputs.items()}
         outcome = self.judge(outputs)
+        self._outputs = outputs
+        if act == "scribble":
+            for tensor in self._case.reference.values():
+                tensor.add_(1)
         if act in ("out_of_bounds", "unwritten"):
             return Outcome(Status(act), outcome.statistics, outcome.counts, outcome.output_hash)
         return outcome
 
     def _disturb(self, act: str) -> None:
-        if act in ("die", "exit", "lose") and self._device.once:
+        if act in ("die", "exit", "lose", "late") and self._device.once:
             try:
                 Path(self._device.once).touch(exist_ok=False)
             except FileExistsError:
@@ -152,6 +162,8 @@ class FakeSession(Session):
             case "lose":
                 self._lost = True
                 raise DeviceLostError(Outcome(Status.TIMEOUT, message="still running"))
+            case "late":
+                self._late = True
             case "poison":
                 self._lost = True
                 raise RuntimeError("an illegal memory access was encountered")
@@ -163,7 +175,12 @@ class FakeSession(Session):
         return judge(self._case, outputs)
 
     def outputs(self) -> Mapping[str, torch.Tensor]:
-        raise NotImplementedError
+        return self._outputs
+
+    def checksum(self) -> int:
+        assert self._case is not None
+        tensors = (*self._case.tensors.values(), *self._case.reference.values())
+        return hash(b"".join(t.numpy().tobytes() for t in tensors))
 
     def lost(self) -> bool:
         return self._lost

@@ -1,10 +1,11 @@
 """What a campaign is going to do, decided before anything runs."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from gpu_eval.campaign.implementations import implementations
+from gpu_eval.campaign.implementations import Implementation, implementations
 from gpu_eval.campaign.plan import build_plan, cost, find_profile, repeated_inputs
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.errors import UserError
@@ -66,3 +67,19 @@ def test_unknown_names_are_refused(baseline: Baseline, tmp_path: Path) -> None:
         find_profile("huge")
     with pytest.raises(UserError, match="no problem 'test/three'"):
         build_plan(tiny.settings(baseline.corpus, problems=("test/three",)))
+
+
+@pytest.mark.parametrize("sites", [1, 2, 5])
+def test_thinning_keeps_so_many_sites_of_each_rule_in_each_substrate(sites: int) -> None:
+    problem = load_corpus([]).problem("level1/040")
+
+    def mutants(sites: int | None) -> list[Implementation]:
+        return [i for i in implementations(problem, sites=sites) if i.kind is Kind.MUTANT]
+
+    everything, kept, more = mutants(None), mutants(sites), mutants(sites + 1)
+    before = Counter((i.substrate, i.name) for i in everything)
+    after = Counter((i.substrate, i.name) for i in kept)
+    assert after == {group: min(count, sites) for group, count in before.items()}
+    ids = {i.id for i in kept}
+    assert [i.id for i in kept] == [i.id for i in everything if i.id in ids]
+    assert ids < {i.id for i in more}

@@ -137,6 +137,25 @@ def test_statistics_equal_the_hosts(session: Session, binary: Binary, tmp_path: 
         )
 
 
+@pytest.mark.parametrize("n", [1, 3, 1000, (1 << 20) + 5])
+def test_a_checksum_tells_any_changed_bit(session: Session, n: int) -> None:
+    x = torch.linspace(-1, 1, n, device="cuda")
+    truth = {"out": 2 * x.double()}
+    session.bind(Case(f"sum-{n}", {"x": x}, {"out": 2 * x}, truth))
+    first = session.checksum()
+    assert session.checksum() == first
+    for tensor_ in (x, truth["out"]):
+        words = tensor_.view(torch.int32)
+        for place in {0, n // 2, n - 1}:
+            words[place] ^= 1
+            assert session.checksum() != first
+            words[place] ^= 1
+    assert session.checksum() == first
+    session.forget(f"sum-{n}")
+    session.bind(Case(f"sum-{n}", {"x": x.clone()}, {"out": 2 * x}, truth))
+    assert session.checksum() == first
+
+
 def test_judge_equals_a_run(session: Session, binary: Binary) -> None:
     ran = run(session, binary, "near_good")
     judged = session.judge({"out": session.outputs()["out"].cpu()})

@@ -44,7 +44,7 @@ def in_blocks(tensors: Tensors) -> Tensors:
     Very long rows go in 1,024 blocks.
     """
     a, b = tensors["a"], tensors["b"]
-    size = max(64, len(b) // 1024)
+    size = max(64, len(b) // 128)
     total = torch.zeros_like(a[:, :1])
     for left, right in zip(torch.split(a, size, dim=1), torch.split(b, size, dim=0), strict=True):
         total = total + left @ right

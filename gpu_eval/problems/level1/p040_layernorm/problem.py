@@ -68,12 +68,12 @@ def by_welford(tensors: Tensors) -> Tensors:
 def by_merged_chunks(tensors: Tensors) -> Tensors:
     """Take the moments of chunks of 32 elements in two passes, and merge them (Chan).
 
-    Very long rows go in 1,024 chunks.
+    Very long rows go in 128 chunks.
     """
     rows, _, _ = _rows(tensors)
     seen = 0
     mean, m2 = torch.zeros_like(rows[:, :1]), torch.zeros_like(rows[:, :1])
-    for chunk in torch.split(rows, max(32, rows.shape[1] // 1024), dim=1):
+    for chunk in torch.split(rows, max(32, rows.shape[1] // 128), dim=1):
         size = chunk.shape[1]
         own_mean = chunk.mean(dim=1, keepdim=True)
         own_m2 = (chunk - own_mean).square().sum(dim=1, keepdim=True)

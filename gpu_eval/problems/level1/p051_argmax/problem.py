@@ -32,12 +32,18 @@ def value_of(tensors: Tensors, outputs: Tensors) -> Tensors:
 
 
 def by_scan(tensors: Tensors) -> Tensors:
-    """Go down the rows and keep the first of the largest."""
-    rows = tensors["x"].unbind(1)
-    best, place = rows[0], torch.zeros(rows[0].shape, dtype=torch.int64, device=rows[0].device)
-    for index, row in enumerate(rows[1:], start=1):
-        grown = (row > best) | (row.isnan() & ~best.isnan())
-        best, place = row.where(grown, best), place.masked_fill(grown, index)
+    """Go down the rows, some at a time if there are many, and keep the first of the largest."""
+    x, first = tensors["x"], 0
+    best, place = x[:, 0], torch.zeros_like(x[:, 0], dtype=torch.int64)
+    for part in torch.split(x, max(1, x.shape[1] // 128), dim=1):
+        value = part.amax(dim=1)
+        # Which of equal rows the library's search names is not promised.
+        hit = (part == value[:, None]) | (part.isnan() & value.isnan()[:, None])
+        rows = torch.arange(part.shape[1], device=x.device)[:, None]
+        index = rows.where(hit, part.shape[1]).amin(dim=1)
+        grown = (value > best) | (value.isnan() & ~best.isnan())
+        best, place = value.where(grown, best), (first + index).where(grown, place)
+        first += part.shape[1]
     return {"y": place}
 
 
