@@ -22,6 +22,7 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define BLOCKS_A_MULTIPROCESSOR 4
+#define AHEAD 9  // partials that a lane has under way: 528 blocks in two goes
 
 // Fields of a result, 8 bytes each, in the order of PARTIAL (cuda_compare.py).
 #define MAXIMA 8
@@ -29,6 +30,7 @@
 #define COUNTS 7
 #define FIELDS (MAXIMA + SUMS + COUNTS + 1)
 #define HASH (FIELDS - 1)
+#define RESULT (FIELDS + 1)  // and the number of the launch that it comes from
 
 // Addresses come from a table, so that the compiler cannot tell that they are global memory's.
 #ifdef __CUDACC_RTC__
@@ -99,6 +101,16 @@ static __device__ __forceinline__ bool exceeds(double d, double scale, double ma
     return fma(-maximum, scale, d) > 0.0;
 }
 
+// The same of a maximum of this thread's and, first, of what all of the block has by now: divisions
+// are for few elements even while a block is new and has no limits to test against.
+static __device__ __forceinline__ bool exceeds(
+    const Shared& s, int field, double d, double scale, double maximum)
+{
+    const unsigned int limit = *(const volatile unsigned int*)&s.limits[field];
+    return exceeds(d, scale, (double)__uint_as_float(limit) * 0x1p-24)
+        && exceeds(d, scale, maximum);
+}
+
 // Whether an element needs `examine`: it may exceed a maximum, or is not finite somewhere.
 static __device__ __forceinline__ bool tested(
     float out, float reference, double t, uint4 own, uint4 other)
@@ -143,13 +155,14 @@ static __device__ __forceinline__ void examine(
     if (own) {
         const double d = fabs(o - r), a = fabs(r);
         const double by_out = 1.0 + fabs(o), by_reference = 1.0 + a;
-        if (exceeds(d, by_out, maximum[CANDIDATE * THREADS]))
+        if (exceeds(s, CANDIDATE, d, by_out, maximum[CANDIDATE * THREADS]))
             raise(s, CANDIDATE, maximum[CANDIDATE * THREADS], d / by_out);
-        if (exceeds(d, by_reference, maximum[REFERENCE * THREADS]))
+        if (exceeds(s, REFERENCE, d, by_reference, maximum[REFERENCE * THREADS]))
             raise(s, REFERENCE, maximum[REFERENCE * THREADS], d / by_reference);
         raise(s, ABSOLUTE, maximum[ABSOLUTE * THREADS], d);
-        const bool larger = exceeds(d, a, maximum[RELATIVE * THREADS]);
-        const bool both = d > maximum[EITHER * THREADS] && exceeds(d, a, maximum[EITHER * THREADS]);
+        const bool larger = exceeds(s, RELATIVE, d, a, maximum[RELATIVE * THREADS]);
+        const bool both = d > maximum[EITHER * THREADS]
+            && exceeds(s, EITHER, d, a, maximum[EITHER * THREADS]);
         if (larger || both) {
             const double quotient = d / a;  // d > 0, infinite over 0
             raise(s, RELATIVE, maximum[RELATIVE * THREADS], quotient);
@@ -162,7 +175,8 @@ static __device__ __forceinline__ void examine(
     }
     if (out_finite && finite(t)) {
         const double e = fabs(o - t), scale = 1.0 + fabs(t);
-        if (exceeds(e, scale, maximum[TRUTH_RATIO * THREADS]))
+        if (e > upper_half(*(const volatile unsigned int*)&s.limits[TRUTH_RATIO]) * scale
+            && exceeds(e, scale, maximum[TRUTH_RATIO * THREADS]))
             raise_truth(s, TRUTH_RATIO, maximum[TRUTH_RATIO * THREADS], e / scale);
         raise_truth(s, TRUTH_ABSOLUTE, maximum[TRUTH_ABSOLUTE * THREADS], e);
         sums.values[TRUTH_SQUARES] = fma(t, t, sums.values[TRUTH_SQUARES]);
@@ -229,15 +243,18 @@ static __device__ __forceinline__ unsigned long long compare_output(
             = make_uint4(limits[CANDIDATE], limits[REFERENCE], limits[ABSOLUTE], limits[RELATIVE]);
         const uint4 other
             = make_uint4(limits[EITHER], 0u, limits[TRUTH_RATIO], limits[TRUTH_ABSOLUTE]);
-        const bool odd = tested(o.x, r.x, t.x, own, other) | tested(o.y, r.y, t.y, own, other)
-            | tested(o.z, r.z, u.x, own, other) | tested(o.w, r.w, u.y, own, other);
+        const unsigned int odd = tested(o.x, r.x, t.x, own, other)
+            | tested(o.y, r.y, t.y, own, other) << 1 | tested(o.z, r.z, u.x, own, other) << 2
+            | tested(o.w, r.w, u.y, own, other) << 3;
         if (odd) {
             // Loaded once more, from a cache: registers cannot be indexed.
 #pragma unroll 1
-            for (int k = 0; k < 4; ++k)
-                examine(
-                    s, sums, LOAD(out + i + k), __ldg(reference + i + k), __ldg(truth + i + k),
-                    job.word);
+            for (int k = 0; k < 4; ++k) {
+                const float one = LOAD(out + i + k), wanted = __ldg(reference + i + k);
+                const double exact = __ldg(truth + i + k);
+                if (odd >> k & 1) examine(s, sums, one, wanted, exact, job.word);
+                else add(sums, one, wanted, exact);
+            }
         } else {
             add(sums, o.x, r.x, t.x);
             add(sums, o.y, r.y, t.y);
@@ -302,7 +319,8 @@ static __device__ __forceinline__ double fold_warp(int field, double value)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) compare(
-    const Job* jobs, const int* owners, double* partials, unsigned int* ended, double* results)
+    const Job* jobs, const int* owners, double* partials, unsigned int* ended, double* results,
+    long long launch)
 {
     __shared__ Shared s;
     const int owner = owners[blockIdx.x];  // the job that this block works for
@@ -346,14 +364,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     if (!s.last) return;
     __threadfence();
     for (int field = warp; field < FIELDS; field += WARPS) {
-        const volatile double* const parts = mine + (long long)field * job.blocks;
+        const double* const parts = mine + (long long)field * job.blocks;
         double value = 0.0;  // of a maximum, a sum and a count alike
-#pragma unroll 4
-        for (unsigned int b = lane; b < job.blocks; b += 32) value = combine(field, value, parts[b]);
+        for (unsigned int b = lane; b < job.blocks; b += 32 * AHEAD) {
+            double next[AHEAD];
+#pragma unroll
+            for (int k = 0; k < AHEAD; ++k)
+                next[k] = b + 32 * k < job.blocks ? LOAD(parts + b + 32 * k) : 0.0;
+#pragma unroll
+            for (int k = 0; k < AHEAD; ++k) value = combine(field, value, next[k]);
+        }
         value = fold_warp(field, value);
         if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
             value = __longlong_as_double(job.n - __double_as_longlong(value));
-        if (lane == 0) results[(long long)owner * FIELDS + field] = value;
+        if (lane == 0) results[(long long)owner * RESULT + field] = value;
     }
-    if (thread == 0) ended[owner] = 0;  // for the next launch
+    if (thread == 0) {
+        results[(long long)owner * RESULT + FIELDS] = __longlong_as_double(launch);
+        ended[owner] = 0;  // for the next launch
+    }
 }

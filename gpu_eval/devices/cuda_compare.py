@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.matrix.schema import Count, Statistic
+from gpu_eval.devices.base import DeviceLostError, Outcome
+from suiteopt.matrix.schema import Count, Statistic, Status
 
 # Names of the fields of a result, in the order of compare.cu.
 MAXIMA: Final = (
@@ -37,6 +38,7 @@ PARTIAL: Final = np.dtype(
         ("sums", np.float64, len(SUMS)),
         ("counts", np.uint64, len(COUNTERS)),
         ("hash", np.uint64),
+        ("launch", np.int64),
     ]
 )
 JOB: Final = np.dtype(
@@ -131,9 +133,9 @@ class Comparison:
 
     def __init__(self, driver: Any, module: Any) -> None:
         self._driver = driver
-        self._function = module.get_function(ENTRY).prepare("PPPPP")
+        self._function = module.get_function(ENTRY).prepare("PPPPPq")
         self._buffers: dict[str, tuple[Any, int]] = {}
-        self._jobs = self._blocks = self._outputs = 0
+        self._jobs = self._blocks = self._outputs = self._launches = 0
 
     def prepare(
         self,
@@ -157,18 +159,29 @@ class Comparison:
         """Queue the comparison behind what has been queued."""
         if self._jobs:
             names = ("table", "owners", "partials", "ended", "results")
+            self._launches += 1
             pointers = [int(self._buffers[name][0]) for name in names]
             grid, block = (self._blocks, 1), (THREADS, 1, 1)
             if stream is None:
-                self._function.prepared_call(grid, block, *pointers)
+                self._function.prepared_call(grid, block, *pointers, self._launches)
             else:
-                self._function.prepared_async_call(grid, block, stream, *pointers)
+                self._function.prepared_async_call(grid, block, stream, *pointers, self._launches)
 
     def read(self) -> tuple[NDArray[np.void], NDArray[np.uint64]]:
-        """Return the records of the outputs, and the number of changed words of each zone."""
+        """Return the records of the outputs, and the number of changed words of each zone.
+
+        Raises
+        ------
+        DeviceLostError
+            If they are not those of the last launch: a kernel has written over what this object
+            keeps on the device, far outside its own buffers.
+        """
         results = np.zeros(self._jobs, dtype=PARTIAL)
         if self._jobs:
             self._driver.memcpy_dtoh(results, int(self._buffers["results"][0]))
+        if (results["launch"] != self._launches).any():
+            message = "a stray write reached the memory of the comparison"
+            raise DeviceLostError(Outcome(Status.CRASH, message=message))
         damaged = results["counts"][self._outputs :, COUNTERS.index("unwritten")]
         return results[: self._outputs], damaged
 

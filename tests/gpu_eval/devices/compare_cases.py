@@ -23,7 +23,7 @@ from gpu_eval.devices.cuda_compare import (
     job_table,
 )
 from gpu_eval.devices.host import HostDevice
-from gpu_eval.problems.plan import ResolvedWorkspace
+from gpu_eval.problems.plan import ArgumentType, ResolvedArgument, ResolvedWorkspace
 from tests.gpu_eval.devices.conftest import plan, tensor
 
 Floats = NDArray[np.float32]
@@ -69,6 +69,7 @@ class Kernel:
         owners: NDArray[np.int32],
         schedule: int = 0,
         launches: int = 1,
+        serial: int = 1,
     ) -> Records:
         """Launch over a table that is ready."""
         fields = PARTIAL.itemsize // 8
@@ -85,7 +86,9 @@ class Kernel:
             ResolvedWorkspace("ended", len(table), True),
         )
         names = ("table", "owners", "partials", "ended", "results")
-        one = plan(ENTRY, [tensor(n) for n in names], grid=len(owners), block=THREADS)
+        number = ResolvedArgument(ArgumentType.INT64, serial)
+        arguments = [*(tensor(n) for n in names), number]
+        one = plan(ENTRY, arguments, grid=len(owners), block=THREADS)
         repeated = type(one)(one.launches * launches, work)
         outcome = self._session.run(self._binary, repeated, schedule=schedule, deadline=60.0)
         assert outcome.status == "ok", outcome.message

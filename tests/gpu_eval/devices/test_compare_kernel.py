@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
+from gpu_eval.devices.base import DeviceLostError
 from gpu_eval.devices.cuda_compare import (
     COUNTERS,
     ENTRY,
@@ -154,6 +155,7 @@ def test_quotients_of_denormal_numbers(kernel: Kernel) -> None:
 
 def test_an_empty_output_is_all_zeros(kernel: Kernel) -> None:
     record, _ = compared(kernel, *nothing(0))
+    record["launch"] = 0
     assert not record.tobytes().strip(b"\0")
 
 
@@ -259,6 +261,7 @@ class Driver:
         self._kernel = kernel
         self._memory: dict[int, NDArray[np.uint8]] = {}
         self.launches: list[tuple[int, int]] = []
+        self.scribbled = False
 
     def mem_alloc(self, nbytes: int) -> "Allocation":
         memory = np.full(nbytes, 0xAB, np.uint8)
@@ -286,12 +289,13 @@ class Driver:
         return self
 
     def prepare(self, codes: str) -> "Driver":
-        assert codes == "PPPPP"
+        assert codes == "PPPPPq"
         return self
 
     def prepared_call(
-        self, grid: tuple[int, int], block: tuple[int, int, int], *pointers: int
+        self, grid: tuple[int, int], block: tuple[int, int, int], *arguments: int
     ) -> None:
+        *pointers, serial = arguments
         table, owners, partials, ended, results = (self._memory[p] for p in pointers)
         self.launches.append((grid[0], block[0]))
         blocks = owners[: 4 * grid[0]].view(np.int32)
@@ -299,8 +303,11 @@ class Driver:
         assert grid[1] == 1
         assert partials.nbytes >= grid[0] * PARTIAL.itemsize
         assert not ended[: 4 * jobs].any()
-        records = self._kernel.launched(table[: jobs * JOB.itemsize].view(JOB), blocks)
-        results[: records.nbytes] = records.view(np.uint8)
+        records = self._kernel.launched(
+            table[: jobs * JOB.itemsize].view(JOB), blocks, serial=serial
+        )
+        if not self.scribbled:
+            results[: records.nbytes] = records.view(np.uint8)
 
 
 @dataclass
@@ -338,6 +345,11 @@ def test_a_comparison_owns_the_buffers_of_its_launches(kernel: Kernel) -> None:
     assert driver.held == 5
     comparison.free()
     assert driver.held == 0
+    comparison.prepare(jobs, [])
+    driver.scribbled = True  # blocks that count wrongly leave the results of another launch
+    comparison.launch()
+    with pytest.raises(DeviceLostError, match="stray"):
+        comparison.read()
     comparison.prepare([], [])
     comparison.launch()
     assert [len(part) for part in comparison.read()] == [0, 0]
