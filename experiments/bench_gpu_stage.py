@@ -140,7 +140,8 @@ def save(directory: Path, result: dict[str, Any]) -> None:
 
 def show(result: dict[str, Any]) -> None:
     """Print the table."""
-    table = Table(*HEADINGS, title="The GPU stage, measured", show_lines=False)
+    title = "DRY RUN: no figures of a GPU" if result["dry_run"] else "The GPU stage, measured"
+    table = Table(*HEADINGS, title=title)
     for part in result["parts"].values():
         for row in part["rows"]:
             table.add_row(*cells_of(row))
