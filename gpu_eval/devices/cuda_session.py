@@ -14,7 +14,11 @@ from gpu_eval.devices import cuda_hash
 from gpu_eval.devices.base import Binary, Case, DeviceLostError, Outcome, Session
 from gpu_eval.devices.cuda_arena import GUARD_WORD, Arena
 from gpu_eval.devices.cuda_compare import (
-    PARTIAL,
+    MOST_BLOCKS,
+    THREADS,
+    Comparison,
+    OutputJob,
+    ZoneJob,
     counts_of,
     hash_of,
     statistics_of,
@@ -31,8 +35,6 @@ if TYPE_CHECKING:
 POISON_WORD = 0x7FC0DEAD
 """What outputs and unzeroed workspaces hold before a run: a NaN that no kernel computes."""
 
-COMPARE_THREADS = 256
-COMPARE_BLOCKS = 528
 BOUND_BYTES = 1 << 30
 """How many bytes of inputs and references stay on the device beside those of the current case.
 
@@ -102,18 +104,10 @@ class CudaSession(Session):
         self._arena = Arena(driver)
         module = driver.module_from_buffer(compare)
         self._compare_module = module
-        self._compare_partial = module.get_function("compare_partial").prepare("PPPqIP")
-        self._compare_final = module.get_function("compare_final").prepare("PiP")
-        self._check_zones = module.get_function("check_zones").prepare("PIP")
+        self._comparison = Comparison(driver, module)
         self._checksum = module.get_function("checksum").prepare("PP")
-        self._partials = driver.mem_alloc(COMPARE_BLOCKS * PARTIAL.itemsize)
-        self._results = driver.mem_alloc(64 * PARTIAL.itemsize)
-        self._damaged = driver.mem_alloc(256 * 8)
-        self._zone_table = driver.mem_alloc(256 * 24)
         self._stretches = driver.mem_alloc(256 * 16)
         self._sum = driver.mem_alloc(8)
-        self._zone_count = 0
-        self._zone_blocks = 8
         self._done = driver.Event()
         self._begin, self._end = driver.Event(), driver.Event()
         self._modules: OrderedDict[str, Any] = OrderedDict()
@@ -156,8 +150,8 @@ class CudaSession(Session):
         self._driver.memcpy_htod(self._stretches, np.array(rows, dtype=np.uint64))
         self._driver.memset_d32(int(self._sum), 0, 2)
         self._checksum.prepared_call(
-            (COMPARE_BLOCKS, len(rows)),
-            (COMPARE_THREADS, 1, 1),
+            (MOST_BLOCKS, len(rows)),
+            (THREADS, 1, 1),
             int(self._stretches),
             int(self._sum),
         )
@@ -223,21 +217,28 @@ class CudaSession(Session):
             for name, tensor in case.inputs.items():
                 self._copy(name, tensor)
             self._fresh_inputs = True
-            self._write_zone_table()
+            self._write_jobs()
         for workspace in plan.workspaces:
             self._fill(workspace.name, 0 if workspace.zeroed else POISON_WORD)
 
-    def _write_zone_table(self) -> None:
-        buffers = self._arena.buffers
-        rows = [(zone.address, zone.words, 0) for zone in self._arena.zones]
-        for name, tensor in self._case().inputs.items():
-            buffer = buffers[name]
-            rows.append((buffer.address, buffer.nbytes // 4, tensor.data_ptr()))
-        table = np.array(rows, dtype=np.uint64)
-        self._zone_count = len(rows)
-        largest = max(words for _, words, _ in rows)
-        self._zone_blocks = min(max(largest // (COMPARE_THREADS * 32), 8), COMPARE_BLOCKS)
-        self._driver.memcpy_htod(self._zone_table, table)
+    def _write_jobs(self) -> None:
+        case, buffers = self._case(), self._arena.buffers
+        outputs = [
+            OutputJob(
+                buffers[name].address,
+                reference.data_ptr(),
+                case.word_truth[name].data_ptr(),
+                reference.numel(),
+                POISON_WORD,
+            )
+            for name, reference in case.words.items()
+        ]
+        zones = [ZoneJob(zone.address, zone.words, 0, GUARD_WORD) for zone in self._arena.zones]
+        zones += [
+            ZoneJob(buffers[name].address, buffers[name].nbytes // 4, tensor.data_ptr(), 0)
+            for name, tensor in case.inputs.items()
+        ]
+        self._comparison.prepare(outputs, zones)
 
     def _run_once(
         self, binary: Binary, plan: ResolvedPlan, schedule: int, deadline: float
@@ -253,7 +254,7 @@ class CudaSession(Session):
             if self._context_is_dead():
                 raise DeviceLostError(Outcome(Status.CRASH, message=str(error))) from error
             return Outcome(Status.LAUNCH_ERROR, message=str(error))
-        self._judge_arena()
+        self._comparison.launch()
         self._wait(deadline)
         return self._read(self._begin, self._end)
 
@@ -316,47 +317,13 @@ class CudaSession(Session):
         self._prepare(ResolvedPlan(()))
         for name in self._case().reference:
             self._copy(name, _upload(outputs[name]))
-        self._judge_arena()
+        self._comparison.launch()
         self._wait(60.0)
         return self._read(None, None)
 
-    def _judge_arena(self) -> None:
-        """Queue the comparison of every output and the check of every zone and input."""
-        case = self._case()
-        for index, (name, reference) in enumerate(case.words.items()):
-            blocks = max(1, min(COMPARE_BLOCKS, -(-reference.numel() // COMPARE_THREADS)))
-            self._compare_partial.prepared_call(
-                (blocks, 1),
-                (COMPARE_THREADS, 1, 1),
-                self._arena.buffers[name].address,
-                reference.data_ptr(),
-                case.word_truth[name].data_ptr(),
-                reference.numel(),
-                POISON_WORD,
-                int(self._partials),
-            )
-            self._compare_final.prepared_call(
-                (1, 1),
-                (32, 1, 1),
-                int(self._partials),
-                blocks,
-                int(self._results) + index * PARTIAL.itemsize,
-            )
-        self._driver.memset_d32(int(self._damaged), 0, self._zone_count * 2)
-        self._check_zones.prepared_call(
-            (self._zone_blocks, self._zone_count),
-            (COMPARE_THREADS, 1, 1),
-            int(self._zone_table),
-            GUARD_WORD,
-            int(self._damaged),
-        )
-
     def _read(self, begin: Any, end: Any) -> Outcome:
         case = self._case()
-        records = np.zeros(len(case.words), dtype=PARTIAL)
-        damaged = np.zeros(self._zone_count, dtype=np.uint64)
-        self._driver.memcpy_dtoh(records, int(self._results))
-        self._driver.memcpy_dtoh(damaged, int(self._damaged))
+        records, damaged = self._comparison.read()
         statistics: dict[Statistic, float] = {}
         for record in records:
             for statistic, value in statistics_of(record).items():
@@ -397,6 +364,7 @@ class CudaSession(Session):
         self._bound.clear()
         self._current = None
         with contextlib.suppress(self._driver.Error):  # a dead context frees nothing
+            self._comparison.free()
             self._arena.free()
         self._driver.Context.pop()
         self._context = None
