@@ -186,9 +186,10 @@ def _complaints(member: "MemberConfirmation") -> list[str]:
     ]
     for lost in member.lost:
         figure = "no number" if lost.critical is None else f"error {lost.critical:.2e}"
+        source = "; the matrix had not run it here, but closed it" if lost.assumed else ""
         lines.append(
             f"not confirmed: {member.input}: {lost.mutant} ({figure}, tolerance "
-            f"{member.tolerance:.2e})"
+            f"{member.tolerance:.2e}{source})"
         )
     if member.not_run:
         lines.append(

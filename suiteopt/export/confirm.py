@@ -5,7 +5,7 @@ suite's tolerance as it stands, and at the one that the controls ask for at the 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
-from suiteopt.matrix.schema import Kind, ShapeScope
+from suiteopt.matrix.schema import Kind, ShapeScope, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -77,7 +77,7 @@ def require_own_matrix(suite: Suite, matrix: Matrix) -> None:
 def _problem(
     problem: ProblemSuite, oracle: Oracle, matrix: Matrix, measured: Matrix
 ) -> ProblemConfirmation:
-    side = _Measured(measured, problem.problem)
+    side = _Measured(measured, problem.problem, closed_cells(matrix, problem.problem))
     promises: dict[str, KillTable] = {}
     members = []
     promised: set[str] = set()
@@ -103,9 +103,11 @@ def _problem(
 class _Measured:
     """A problem of the matrix that was measured again."""
 
-    def __init__(self, matrix: Matrix, problem: str) -> None:
+    def __init__(self, matrix: Matrix, problem: str, assumed: frozenset[tuple[str, str]]) -> None:
         self._matrix = matrix
         self._problem = problem
+        self._assumed = assumed
+        self._closed = closed_cells(matrix, problem)
         self._instead = stand_ins(matrix, problem)
         self._blocks: dict[str, CellBlock] = {}
 
@@ -127,11 +129,11 @@ class _Measured:
         as_needed = replace(own, tolerance=None, by_dtype={}, safety=safety)
         here, anew = self._table(as_promised), self._table(as_needed)
         column = here.inputs.index(member.input)
-        wanted = _killed(promises, member.input, Kind.MUTANT)
-        found = verdicts(here, member.input)
-        at_needed = verdicts(anew, member.input)
-        others = verdicts(promises, member.input)
-        nulls = _killed(promises, member.input, Kind.NULL)
+        before = verdicts(promises, member.input)
+        wanted = [name for name, kill in before.items() if kill]
+        found = self._verdicts(here, member.input, before)
+        at_needed = self._verdicts(anew, member.input, before)
+        nulls = verdicts(promises, member.input, Kind.NULL)
         nulls_here = verdicts(here, member.input, Kind.NULL)
         shape = json.loads(row["shape"])
         ran = here.control_ran[:, column] & here.calibrating
@@ -148,20 +150,37 @@ class _Measured:
             needed=float(anew.tolerances[column]),
             worst_control=self._worst_control(as_promised, here, column),
             promised=len(wanted),
-            confirmed=sum(self._at(found, name) is True for name in wanted),
-            confirmed_at_needed=sum(self._at(at_needed, name) is True for name in wanted),
+            confirmed=sum(found[name] is True for name in wanted),
+            confirmed_at_needed=sum(at_needed[name] is True for name in wanted),
             lost=tuple(
-                LostKill(name, self._critical(as_promised, name, column))
+                LostKill(
+                    name,
+                    self._critical(as_promised, name, column),
+                    (name, member.input) in self._assumed,
+                )
                 for name in wanted
-                if self._at(found, name) is False
+                if found[name] is False
             ),
-            not_run=tuple(name for name in wanted if self._at(found, name) is None),
-            gained=sum(not kill and self._at(found, name) is True for name, kill in others.items()),
+            not_run=tuple(name for name in wanted if found[name] is None),
+            gained=sum(not kill and found[name] is True for name, kill in before.items()),
             controls_accepted=int(ran.sum()) - len(rejected),
             controls_rejected=rejected,
-            nulls_promised=len(nulls),
-            nulls_confirmed=sum(nulls_here.get(name) is True for name in nulls),
+            nulls_promised=sum(nulls.values()),
+            nulls_confirmed=sum(
+                nulls_here.get(name, False) for name, kill in nulls.items() if kill
+            ),
         )
+
+    def _verdicts(
+        self, table: KillTable, input_id: str, names: Iterable[str]
+    ) -> dict[str, bool | None]:
+        """Return whether each mutant is killed on an input; None for those that were not run."""
+        found = verdicts(table, input_id)
+        ran = {name: self._instead.get(name, name) for name in names}
+        return {
+            name: None if (each, input_id) in self._closed else found.get(each)
+            for name, each in ran.items()
+        }
 
     def _table(self, oracle: Oracle) -> KillTable:
         block = self._block(oracle)
@@ -171,9 +190,6 @@ class _Measured:
         if oracle.comparator not in self._blocks:
             self._blocks[oracle.comparator] = load_block(self._matrix, self._problem, oracle)
         return self._blocks[oracle.comparator]
-
-    def _at(self, found: Mapping[str, bool], name: str) -> bool | None:
-        return found.get(self._instead.get(name, name))
 
     def _critical(self, oracle: Oracle, mutant: str, column: int) -> float | None:
         row = layout_of(self._matrix, self._problem).rows[self._instead.get(mutant, mutant)]
@@ -189,5 +205,12 @@ class _Measured:
         return float(block.high[here].max(initial=0.0))
 
 
-def _killed(table: KillTable, name: str, kind: Kind) -> tuple[str, ...]:
-    return tuple(each for each, kill in verdicts(table, name, kind).items() if kill)
+def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
+    """Return mutant and input of the cells that count as kills and were not run.
+
+    Whoever was fatal on two inputs is closed; it need not have been wrong on a third.
+    """
+    cells = matrix.cells(problem, ["implementation", "input", "status"])
+    closed = cells[cells["status"] == str(Status.CLOSED)]
+    names = closed["implementation"].astype(str), closed["input"].astype(str)
+    return frozenset(zip(*names, strict=True))

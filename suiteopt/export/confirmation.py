@@ -17,10 +17,14 @@ class LostKill:
     critical : float or None
         The smallest tolerance that would still accept it, in units of the member's comparator;
         None where the run gave no number.
+    assumed : bool
+        The suite's matrix did not run it on this input either: it had been fatal on two others,
+        which was taken for a kill here.
     """
 
     mutant: str
     critical: float | None
+    assumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class MemberConfirmation:
         Of the promised, those that it kills at the tolerance ``needed``.
     lost : tuple of LostKill
     not_run : tuple of str
-        Promised mutants that have no verdict here.
+        Promised mutants that have no verdict here, or were fatal on two other members and so were
+        not run on this one.
     gained : int
         Mutants that survive the member in the suite's matrix and are killed here.
     controls_accepted : int
@@ -98,7 +103,7 @@ class MemberConfirmation:
         if self.full:
             return "full"
         if self.scope is ShapeScope.CONTRACT:
-            return "full reduction"
+            return "contract scope"
         return f"reduction x {self.reduction_ratio:.2g}"
 
 
