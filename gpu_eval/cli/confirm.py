@@ -16,6 +16,7 @@ from gpu_eval.cli.output import (
     show,
     table,
 )
+from gpu_eval.cli.run import tell_estimate
 from suiteopt.console import EXIT_CHECK_FAILED
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def confirm(
         ),
     ] = None,
     jobs: Jobs = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure a suite's members at the benchmark's own shapes, and compare with its promises.
@@ -60,6 +64,7 @@ def confirm(
     command again goes on where it was stopped.
     """
     from gpu_eval.campaign import confirming
+    from gpu_eval.campaign.device_settings import GPU_PROFILE
     from gpu_eval.campaign.progress import reporter
     from gpu_eval.devices.registry import open_device
     from suiteopt.export.confirm import confirm as compare
@@ -71,6 +76,11 @@ def confirm(
     chosen_on = Matrix.open(resolve_matrix(matrix))
     require_own_matrix(chosen, chosen_on)
     corpora = absolute(corpus)
+    if dry_run:
+        wanted = limits or GPU_PROFILE
+        asked = confirming.request(chosen, chosen_on, wanted, corpora, command_line())
+        tell_estimate(asked, as_json)
+        return
     growing = confirming.limits_of(output)
     opened = None
     if not growing:

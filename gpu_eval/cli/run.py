@@ -74,7 +74,7 @@ def run(
     corpora = absolute(corpus)
     find_profile(profile)
     if dry_run:
-        _estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
+        tell_estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
         return
     opened = judged_by_sass(open_device(device), sass)
     asked = Settings(
@@ -106,7 +106,8 @@ def resume(
     report(finished, as_json)
 
 
-def _estimate(settings: "Settings", as_json: bool) -> None:
+def tell_estimate(settings: "Settings", as_json: bool) -> None:
+    """Say what a campaign would cost on a GPU."""
     from dataclasses import asdict
 
     from gpu_eval.campaign.estimate import estimate

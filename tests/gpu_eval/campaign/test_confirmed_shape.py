@@ -11,6 +11,7 @@ from gpu_eval.campaign.shape_growth import tensor_elements, work
 from gpu_eval.campaign.shapes import PROFILES, plan_shape, planned_shape
 from gpu_eval.campaign.variations import shape_variations, vary_shape
 from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.loader import load_corpus
 from gpu_eval.problems.tensors import shape_of
 from suiteopt.matrix.schema import ShapeScope
 from tests.gpu_eval.campaign import small_problems as made
@@ -127,3 +128,15 @@ def test_own_draws_are_hashed_where_they_are_too_large(over: int) -> None:
         assert found["x"]["arguments"] == ({"draw": "hash"} if over else {})
     drawn = confirmed_values(problem, replace(planned), values, None)
     assert drawn["x"]["arguments"] == {}
+
+
+def test_where_level_1_is_confirmed() -> None:
+    """The figures of docs/gpu.md."""
+    problems = [p for p in load_corpus([]).problems.values() if p.id.startswith("level1/")]
+    grown = [(p, contract_shape(p, CONTRACT)) for p in problems]
+    full = [p.id for p, shape in grown if shape.sizes(p) == whole(p)]
+    shortened = [p.id for p, shape in grown if shape.scope is ShapeScope.PROFILE]
+    assert (len(grown), len(full)) == (100, 26)
+    numbers = (33, 37, 94, 96, 98, 99, 100)
+    assert shortened == [f"level1/{number:03d}" for number in numbers]
+    assert all(shape.scope is not ShapeScope.OTHER for _, shape in grown)

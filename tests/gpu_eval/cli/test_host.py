@@ -133,6 +133,9 @@ def test_confirm(gpu_eval: Command, ran: Answer, place: Path) -> None:
     refused = gpu_eval(*arguments, "--device", "cpu")
     assert (refused.code, refused.out) == (2, "")
     assert "--limits full" in refused.sentence
+    cost = gpu_eval(*arguments, "--dry-run", "--json").json
+    assert [row["inputs"] for row in cost["problems"]] == [2]
+    assert cost["profile"] == "confirm-contract"
     assert not output.exists()
     answer = gpu_eval(*arguments, "--device", "cpu", "--limits", "full", "--json")
     assert answer.code == 0, answer.err
