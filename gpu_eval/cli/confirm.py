@@ -175,11 +175,12 @@ def _members(members: "list[MemberConfirmation]") -> "Table":
 
 def _totals(result: "Confirmation") -> str:
     found = result.to_json()
+    never = f" ({found['never_run']} of them closed and never run)" if found["never_run"] else ""
     return (
         f"{found['members']} members, {found['full']} at the benchmark's full dimensions; kills: "
         f"{found['promised']} promised, {found['confirmed']} confirmed "
         f"({found['confirmed_at_needed']} at the tolerances needed here), "
-        f"{found['not_confirmed']} not, {found['not_run']} not run; faults detected: "
+        f"{found['not_confirmed']} not{never}, {found['not_run']} not run; faults detected: "
         f"{found['detected_confirmed']} of {found['detected_promised']}; controls: "
         f"{found['controls_accepted']} accepted, {found['controls_rejected']} rejected; nulls: "
         f"{found['nulls_confirmed']} of {found['nulls_promised']} killed"

@@ -53,7 +53,10 @@ def show(as_json: bool, answer: Mapping[str, Any], *tables: Table | str) -> None
         return
     console = stdout()
     for table in tables:
-        console.print(table, markup=False) if isinstance(table, str) else console.print(table)
+        if isinstance(table, str):  # a line stays one line, for whoever greps
+            console.print(table, markup=False, soft_wrap=True)
+        else:
+            console.print(table)
 
 
 def table(title: str, *columns: str) -> Table:

@@ -181,6 +181,7 @@ TOTALS: Mapping[str, Callable[[MemberConfirmation], int]] = {
     "promised": lambda m: m.promised,
     "confirmed": lambda m: m.confirmed,
     "not_confirmed": lambda m: len(m.lost),
+    "never_run": lambda m: sum(lost.assumed for lost in m.lost),
     "not_run": lambda m: len(m.not_run),
     "confirmed_at_needed": lambda m: m.confirmed_at_needed,
     "gained": lambda m: m.gained,
@@ -189,7 +190,8 @@ TOTALS: Mapping[str, Callable[[MemberConfirmation], int]] = {
     "nulls_promised": lambda m: m.nulls_promised,
     "nulls_confirmed": lambda m: m.nulls_confirmed,
 }
-"""What is counted over members, by its key in JSON."""
+"""What is counted over members, by its key in JSON; ``never_run`` are those of ``not_confirmed``
+that the suite's matrix had not run either."""
 
 
 def _problem_json(problem: ProblemConfirmation) -> dict[str, Any]:

@@ -109,6 +109,7 @@ def test_a_promise_that_was_never_run_says_so(tmp_path: Path) -> None:
     )
     found = confirmed(first, tmp_path / "again", [[0, 0], [0, 1], [1, 1], [0, 0]])
     assert [lost.assumed for lost in found.problems[0].members[0].lost] == [True]
+    assert (found.to_json()["not_confirmed"], found.to_json()["never_run"]) == (1, 1)
 
 
 def test_an_invalid_input_is_no_confirmation(matrix: Matrix, tmp_path: Path) -> None:
