@@ -197,6 +197,8 @@ def test_a_directory_of_something_else(
 
 
 def test_as_many_sites_of_a_rule_as_the_matrix_has(matrix: Matrix, suite: Suite) -> None:
+    with pytest.raises(UserError, match="there is no profile 'huge'"):
+        confirming.request(suite, matrix, "huge", (), "")
     assert confirming.request(suite, matrix, "contract", (), "").sites is None
     thin = Matrix(matrix.path, replace(matrix.meta, profile="contract"))
     assert confirming.request(suite, thin, "full", (), "").sites == 1
@@ -215,5 +217,3 @@ def test_a_cpu_needs_limits_of_its_own() -> None:
     with pytest.raises(UserError, match="take a GPU"):
         confirming.limits_for(FakeDevice())
     assert confirming.limits_for(FakeDevice(torch_device="cuda")) == "contract"
-    with pytest.raises(UserError, match="there is no profile 'huge'"):
-        confirming.find_profile("huge")
