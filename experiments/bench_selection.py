@@ -22,8 +22,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from experiments.budget_rivals import side_by_side
+from experiments.cover_rivals import cover as rival_cover
+from experiments.cover_rivals import measured, read_orlib
+from experiments.selection_tables import rivals_table
 from suiteopt.selection.bank import best_sets, make_bank
 from suiteopt.selection.cover import minimum_cover
 from suiteopt.selection.enumerate import enumerate_best
@@ -33,6 +36,7 @@ from suiteopt.selection.limits import Limits
 from suiteopt.selection.objective import score
 from suiteopt.selection.result import Proof
 from suiteopt.selection.solve import solve
+from suiteopt.validation.baselines import random_detection
 
 RESULTS = Path(__file__).parent / "results"
 SOLVERS = ("enumerate", "cp-sat", "mathopt:highs", "mathopt:scip", "pulp:highs", "pulp:cbc")
@@ -159,36 +163,16 @@ def bench_large(seconds: float) -> dict[str, Any]:
     }
 
 
-def read_orlib(path: Path) -> tuple[csr_array, NDArray[np.int64]]:
-    """Read a set-cover instance: by row for scp files, by column for rail files."""
-    numbers = np.array(path.read_text().split(), dtype=np.int64)
-    rows, columns = int(numbers[0]), int(numbers[1])
-    pairs: list[NDArray[np.int64]] = []
-    costs = numbers[2 : 2 + columns].copy()
-    by_row = not path.name.startswith("rail")
-    place = 2 + columns if by_row else 2
-    for outer in range(rows if by_row else columns):
-        if not by_row:
-            costs[outer] = numbers[place]
-            place += 1
-        count = int(numbers[place])
-        inner = numbers[place + 1 : place + 1 + count] - 1
-        pairs.append(np.column_stack([np.full(count, outer), inner]))
-        place += 1 + count
-    table = np.concatenate(pairs)
-    if not by_row:
-        table = table[:, ::-1]
-    ones = np.ones(len(table), dtype=np.int32)
-    return csr_array((ones, (table[:, 0], table[:, 1])), shape=(rows, columns)), costs
-
-
 def bench_covers(data: Path, seconds: float) -> list[dict[str, Any]]:
     known = json.loads((data / "scp" / "optima.json").read_text())
     published = {name: entry["published"] for name, entry in known.items()} | {"rail507": 174}
     rows = []
     for path in sorted((data / "scp").glob("*.txt")):
         matrix, costs = read_orlib(path)
+        searched, searching = timed(lambda m=matrix, c=costs: minimum_cover(m, c, 0.0))
         cover, taken = timed(lambda m=matrix, c=costs: minimum_cover(m, c, seconds))
+        rival, _ = timed(lambda m=matrix, c=costs, s=searching: rival_cover(
+            "ortools.set_cover", m, c, max(s, 0.1))[0])  # fmt: skip
         rows.append(
             {
                 "instance": path.stem,
@@ -199,6 +183,9 @@ def bench_covers(data: Path, seconds: float) -> list[dict[str, Any]]:
                 "bound": cover.bound,
                 "status": str(cover.status),
                 "published": published[path.stem],
+                "searched": searched.cost,
+                "search_seconds": searching,
+                "set_cover": int(costs[rival].sum()),
                 "seconds": taken,
             }
         )
@@ -216,6 +203,66 @@ def read_killmap(path: Path) -> tuple[list[int], list[int], NDArray[np.bool_]]:
     for line in lines:
         kills[row[int(line[1])], column[int(line[0])]] = True
     return mutants, tests, kills
+
+
+def bench_large_covers() -> dict[str, list[dict[str, Any]]]:
+    """Full covers too large for a proof, each solver in a process of its own."""
+    small, large = "uniform:10000:5000:100", "uniform:100000:5000:100"
+    return {
+        "10,000 x 5,000, 10^6 kills": [
+            measured(small, solver, 20.0)
+            for solver in ("suiteopt", "ortools.set_cover", "highspy", "cp-sat", "pulp+cbc")
+        ],
+        "100,000 x 5,000, 10^7 kills": [
+            *(measured(large, "suiteopt", 0.0) for _ in range(3)),
+            *(measured(large, "ortools.set_cover", 2.5) for _ in range(3)),
+            measured(large, "highspy", 60.0),
+        ],
+    }
+
+
+def bench_rivals() -> dict[str, list[dict[str, Any]]]:
+    """Budgets, every solver on the same instances in one run."""
+    random = np.random.default_rng(1)
+    problems = [structured(random, 60, 64, 0.15) for _ in range(7)]
+    large = structured(np.random.default_rng(3), 10_000, 500, 0.05)
+    return {
+        "7 problems of 60 mutants, 64 inputs, budget 2": side_by_side(problems, 2, 20.0),
+        "10,000 mutants, 500 inputs, budget 50, 20 s": side_by_side([large], 50, 20.0),
+    }
+
+
+def bench_versions(data: Path) -> list[dict[str, Any]]:
+    """Choose tests on one version of a package, score them on the next one.
+
+    Tests are told by their number, which is all that the maps say of them; where the newer
+    version put a test between others, numbers are shifted, and the suite pays for it.
+    """
+    maps = [
+        read_killmap(data / "killmaps" / f"body-parser-{name}.killMap.csv")
+        for name in ("old", "new")
+    ]
+    old, new = (
+        make_instance(name, [str(m) for m in mutants], [f"{test:06}" for test in tests], kills)
+        for name, (mutants, tests, kills) in zip(("old", "new"), maps, strict=True)
+    )
+    full = [old.inputs[column] for column in minimum_cover(old.kills).columns]
+    rows = []
+    for budget in (2, 5, 10, 20, len(full)):
+        members = full if budget == len(full) else solve(old, budget).members
+        there = [new.inputs.index(name) for name in members if name in new.inputs]
+        chosen = solve(new, budget, limits=Limits(seconds=30.0))
+        rows.append(
+            {
+                "budget": budget,
+                "old_share": score(old, [old.inputs.index(n) for n in members]).detected
+                / old.total,
+                "new_share": score(new, there).detected / new.total,
+                "new_best_share": chosen.detected / new.total,
+                "new_random_share": float(random_detection(new, budget).mean()),
+            }
+        )
+    return rows
 
 
 def bench_killmaps(data: Path, seconds: float) -> list[dict[str, Any]]:
@@ -271,10 +318,13 @@ def main() -> None:
         "large": bench_large(seconds),
         "covers": bench_covers(data, seconds) if data else "absent: SUITEOPT_DATA is not set",
         "killmaps": bench_killmaps(data, seconds) if data else "absent: SUITEOPT_DATA is not set",
+        "next_version": bench_versions(data) if data else "absent: SUITEOPT_DATA is not set",
+        "rivals": bench_rivals(),
+        "large_covers": bench_large_covers(),
     }
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "bench_selection.json").write_text(json.dumps(result, indent=2) + "\n")
-    (RESULTS / "bench_selection.md").write_text(_table(result))
+    (RESULTS / "bench_selection.md").write_text(_table(result) + rivals_table(result))
 
 
 def _table(result: dict[str, Any]) -> str:
@@ -321,12 +371,35 @@ def _table(result: dict[str, Any]) -> str:
     ]
     if isinstance(result["covers"], str):
         return "\n".join([*lines, f"Third-party instances {result['covers']}.", ""])
-    lines += ["| full cover | cost | bound | known | core | seconds |", "|---|---|---|---|---|---|"]
-    for row in [*result["covers"], *result["killmaps"]]:
-        known = row.get("published", row.get("known_optimum"))
+    lines += [
+        "| full cover | searched | gap | seconds | finished by HiGHS | gap | bound | seconds "
+        "| ortools.set_cover in the time of the search | published | core |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in result["covers"]:
+        known = row["published"]
         lines.append(
-            f"| {row['instance']} | {row['cost']} | {row['bound']} | {known} | "
-            f"{row['core'][0]} x {row['core'][1]} | {row['seconds']:.1f} |"
+            f"| {row['instance']} | {row['searched']} | {row['searched'] / known - 1:.1%} | "
+            f"{row['search_seconds']:.1f} | {row['cost']} | {row['cost'] / known - 1:.1%} | "
+            f"{row['bound']} | {row['seconds']:.1f} | {row['set_cover']} | {known} | "
+            f"{row['core'][0]} x {row['core'][1]} |"
+        )
+    lines += ["", "| kill map | cost | bound | known | seconds |", "|---|---|---|---|---|"]
+    for row in result["killmaps"]:
+        lines.append(
+            f"| {row['instance']} | {row['cost']} | {row['bound']} | {row['known_optimum']} | "
+            f"{row['seconds']:.2f} |"
+        )
+    lines += [
+        "",
+        "| tests chosen on body-parser-old | of its mutants | of body-parser-new's "
+        "| best there | as many at random |",
+        "|---|---|---|---|---|",
+    ]
+    for row in result["next_version"]:
+        lines.append(
+            f"| {row['budget']} | {row['old_share']:.1%} | {row['new_share']:.1%} | "
+            f"{row['new_best_share']:.1%} | {row['new_random_share']:.1%} |"
         )
     return "\n".join([*lines, ""])
 

@@ -9,7 +9,7 @@ from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.oracle import fixed
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import load_protocol
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 from suiteopt.selection.select import select
 from suiteopt.validation.crossval import cross_validate
 from suiteopt.validation.splits import Split

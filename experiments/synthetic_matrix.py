@@ -6,6 +6,7 @@ stay within a few roundings. Everything is written through the writer, so that a
 pays for reading as it does on a measured matrix.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,47 +31,16 @@ def write_synthetic(
     recipes = [f"recipe-{number:02}" for number in range(inputs - 1)]
     columns = ["own-0", *recipes, *(f"own-{draw}" for draw in range(1, OWN_DRAWS))]
     strength = random.lognormal(0.0, 1.0, len(columns))
-    families = [str(family) for family in Family]
-    writer = MatrixWriter(path, _header())
-    writer.write_problems(
-        pd.DataFrame(
-            {
-                "problem": names,
-                "level": 1,
-                "name": names,
-                "operation_class": [f"class-{number % 8}" for number in range(problems)],
-            }
-        )
-    )
+    writer = MatrixWriter(path, header_of())
+    writer.write_problems(problems_of(names))
     implementations, every_input, cells = [], [], {}
     for problem in names:
         ids = [f"{problem}:{column}" for column in columns]
-        every_input.append(_inputs(problem, ids, columns))
+        every_input.append(inputs_of(problem, ids, columns))
         safe = 10.0 ** random.uniform(-7.0, -4.0, len(columns))
         rules = random.integers(0, RULES, mutants)
-        rows = pd.DataFrame(
-            {
-                "implementation": [f"{problem}:m{row}" for row in range(mutants)],
-                "problem": problem,
-                "substrate": [f"{problem}:s{row % 2}" for row in range(mutants)],
-                "kind": "mutant",
-                "rules": [[f"rule-{rule}"] for rule in rules],
-                "family": [families[rule % len(families)] for rule in rules],
-                "sites": [[_site(row // 3)] for row in range(mutants)],
-                "witness": "profile",
-                "witness_how": "error",
-            }
-        )
-        controls = pd.DataFrame(
-            {
-                "implementation": [f"{problem}:control:{kind}" for kind in CONTROLS],
-                "problem": problem,
-                "kind": "control",
-                "control_kind": CONTROLS,
-                "blind": [kind == "blind" for kind in CONTROLS],
-            }
-        )
-        implementations += [rows, controls]
+        about = implementations_of(problem, rules)
+        implementations.append(about)
         visible = random.beta(0.6, 0.4, mutants)[:, None] ** (1 / strength[None, :])
         shown = random.random((mutants, len(columns))) < visible
         copied = random.integers(0, mutants, mutants // 4)
@@ -79,10 +49,10 @@ def write_synthetic(
         )
         errors[: len(copied)] = errors[copied]
         rounding = safe * random.uniform(0.2, 1.0, (len(CONTROLS), len(columns)))
-        cells[problem] = _cells(
-            [*rows["implementation"], *controls["implementation"]],
-            ids,
-            np.vstack([errors, rounding]),
+        cells[problem] = cells_of(
+            np.repeat(about["implementation"], len(columns)),
+            np.tile(ids, len(about)),
+            np.vstack([errors, rounding]).ravel(),
         )
     writer.write_implementations(pd.concat(implementations, ignore_index=True))
     writer.write_inputs(pd.concat(every_input, ignore_index=True))
@@ -92,7 +62,49 @@ def write_synthetic(
     return Matrix.open(path)
 
 
-def _header() -> dict[str, object]:
+def problems_of(names: list[str]) -> pd.DataFrame:
+    """Rows of ``problems.parquet``."""
+    return pd.DataFrame(
+        {
+            "problem": names,
+            "level": 1,
+            "name": names,
+            "operation_class": [f"class-{number % 8}" for number in range(len(names))],
+        }
+    )
+
+
+def implementations_of(problem: str, rules: np.ndarray) -> pd.DataFrame:
+    """Rows of ``implementations.parquet``: a mutant for each rule, and the controls."""
+    families = [str(family) for family in Family]
+    mutants = len(rules)
+    rows = pd.DataFrame(
+        {
+            "implementation": [f"{problem}:m{row}" for row in range(mutants)],
+            "problem": problem,
+            "substrate": [f"{problem}:s{row % 2}" for row in range(mutants)],
+            "kind": "mutant",
+            "rules": [[f"rule-{rule}"] for rule in rules],
+            "family": [families[rule % len(families)] for rule in rules],
+            "sites": [[_site(row // 3)] for row in range(mutants)],
+            "witness": "profile",
+            "witness_how": "error",
+        }
+    )
+    controls = pd.DataFrame(
+        {
+            "implementation": [f"{problem}:control:{kind}" for kind in CONTROLS],
+            "problem": problem,
+            "kind": "control",
+            "control_kind": CONTROLS,
+            "blind": [kind == "blind" for kind in CONTROLS],
+        }
+    )
+    return pd.concat([rows, controls], ignore_index=True)
+
+
+def header_of() -> dict[str, object]:
+    """Header of a matrix that nobody measured."""
     return {
         "tool": "experiments/synthetic_matrix.py",
         "version": "1",
@@ -112,7 +124,8 @@ def _header() -> dict[str, object]:
     }
 
 
-def _inputs(problem: str, ids: list[str], columns: list[str]) -> pd.DataFrame:
+def inputs_of(problem: str, ids: list[str], columns: list[str]) -> pd.DataFrame:
+    """Rows of ``inputs.parquet``: the first own draw among the candidates, the others apart."""
     return pd.DataFrame(
         {
             "input": ids,
@@ -131,17 +144,14 @@ def _inputs(problem: str, ids: list[str], columns: list[str]) -> pd.DataFrame:
 _LATER_DRAWS = frozenset(f"own-{draw}" for draw in range(1, OWN_DRAWS))
 
 
-def _cells(rows: list[str], columns: list[str], errors: np.ndarray) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {
-            "implementation": np.repeat(rows, len(columns)),
-            "input": np.tile(columns, len(rows)),
-            "status": "ok",
-        }
-    )
-    flat = errors.ravel()
+def cells_of(
+    implementations: Sequence[str], inputs: Sequence[str], errors: np.ndarray
+) -> pd.DataFrame:
+    """Cells whose every statistic is the same error."""
+    frame = pd.DataFrame({"implementation": implementations, "input": inputs, "status": "ok"})
     return frame.assign(
-        **{str(count): 0 for count in COUNTS}, **{str(statistic): flat for statistic in STATISTICS}
+        **{str(count): 0 for count in COUNTS},
+        **{str(statistic): errors for statistic in STATISTICS},
     )
 
 

@@ -34,28 +34,50 @@ _UNWRITABLE = {
 }
 
 
+class _ReaderGoneError(BrokenPipeError):
+    """The reader of standard output went away.
+
+    It has no error number, by which Typer would know it and exit with 1, as Rich would: to a pipe
+    into `head` that would say that a check had failed.
+    """
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to `run_app`."""
+        raise _ReaderGoneError
+
+
 def stderr() -> Console:
-    """Return a console on standard error, where everything but answers goes."""
-    return Console(stderr=True, highlight=False, markup=False)
+    """Return a console on standard error, where everything but answers goes.
+
+    Names are printed as they are: neither brackets nor colons in them mean anything.
+    """
+    return _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def stdout() -> Console:
     """Return a console on standard output; as wide as needed where that is no terminal."""
     _require_stdout()
     width = None if sys.stdout.isatty() else 160
-    return Console(highlight=False, markup=False, width=width)
+    return _Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
     """Print exactly one JSON object on standard output."""
     _require_stdout()
-    sys.stdout.write(json.dumps(jsonable(answer), indent=2, allow_nan=False) + "\n")
-    sys.stdout.flush()
+    text = json.dumps(jsonable(answer), indent=2, allow_nan=False) + "\n"
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise _ReaderGoneError from error
 
 
 def fail(sentence: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
     """Say one sentence on standard error and exit."""
-    text = " ".join(sentence.split())
+    # What is quoted may hold control characters, on which a terminal would act.
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(sentence.split()))
     _say(f"error: {text}\n")
     sys.exit(code)
 

@@ -54,7 +54,10 @@ def read(path: Path) -> Suite:
             f"there is no suite file {path}; write one with 'suiteopt select -o {path}'"
         ) from error
     except OSError as error:
-        raise UserError(f"the suite file {path} cannot be read: {error.strerror}") from error
+        raise UserError(
+            f"the suite file {path} cannot be read: {error.strerror}; give a file that "
+            "'suiteopt select -o' wrote"
+        ) from error
     return load(data, str(path))
 
 

@@ -11,6 +11,7 @@ from gpu_eval.problems.loader import kernel_source
 from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.plan import LaunchPlan
 from gpu_eval.problems.wild import WildKernel, wild_kernels
+from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Kind
 
 
@@ -142,7 +143,11 @@ def _mutants(
     source = original.source
     assert source is not None
     result = []
-    for fault in faults(problem, substrate, source.files, substrate.plan):
+    try:
+        found = faults(problem, substrate, source.files, substrate.plan)
+    except UserError as error:  # it names the file, which many problems have
+        raise UserError(f"problem {problem.id}: {error}") from error
+    for fault in found:
         if fault.plan is None:
             edited = replace(source, id=fault.id, files=fault.apply(source.files))
         else:

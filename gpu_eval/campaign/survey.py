@@ -2,19 +2,23 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gpu_eval.campaign.equivalence import classify
+from gpu_eval.campaign.equivalence import Classified, classify
 from gpu_eval.campaign.implementations import implementations
 from gpu_eval.campaign.plan import find_profile
 from gpu_eval.campaign.pool import candidate_pool
 from gpu_eval.campaign.witness_pool import witness_pool
-from gpu_eval.devices.base import Device
+from gpu_eval.devices.base import Binary, Device, KernelSource
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
 from gpu_eval.problems.tensors import dimensions
+from suiteopt.errors import UserError
 from suiteopt.matrix.schema import ImplementationClass, Kind
+
+Compile = Callable[[Sequence[KernelSource], Path, int], Sequence[Binary]]
+"""Sources, a directory for what is compiled, and how many at once."""
 
 
 def survey(problems: Sequence[Problem], profile: str, device: Device, jobs: int) -> dict[str, int]:
@@ -28,19 +32,44 @@ def survey(problems: Sequence[Problem], profile: str, device: Device, jobs: int)
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="gpu-eval-") as cache:
         for problem in problems:
-            counts += _survey(problem, profile, device, jobs, Path(cache))
+            sorted_out = classified_mutants(problem, profile, device.compile, Path(cache), jobs)
+            counts.update(str(mutant.cls) for mutant in sorted_out)
     return {str(cls): counts[str(cls)] for cls in reversed(ImplementationClass)}
 
 
-def _survey(problem: Problem, profile: str, device: Device, jobs: int, cache: Path) -> Counter[str]:
+def classified_mutants(
+    problem: Problem, profile: str, compile_all: Compile, cache: Path, jobs: int
+) -> tuple[Classified, ...]:
+    """Compile the mutants of a problem and say of each what it is on the shapes of a profile.
+
+    Parameters
+    ----------
+    problem : Problem
+    profile : str
+    compile_all : callable
+        A device's `Device.compile`, or a compiler's.
+    cache : Path
+    jobs : int
+
+    Raises
+    ------
+    UserError
+        If a substrate does not compile.
+    """
     chosen = find_profile(profile)
     listed = implementations(problem)
     wanted = [i.source for i in listed if i.source is not None and not i.is_launch_fault]
-    binaries = {binary.id: binary for binary in device.compile(wanted, cache, jobs)}
+    binaries = {binary.id: binary for binary in compile_all(wanted, cache, jobs)}
+    for implementation in listed:
+        if implementation.kind == Kind.SUBSTRATE and binaries[implementation.id].path is None:
+            raise UserError(
+                f"{problem.id}: '{implementation.name}' does not compile, so that none of its "
+                f"faults can be judged: {binaries[implementation.id].error}"
+            )
     pool = (*candidate_pool(problem, chosen), *witness_pool(problem, chosen))
 
     def resolve(plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan:
         return plan.resolve(dimensions(problem, shape), problem.scalars)
 
     classified = classify(listed, binaries, [i.shape for i in pool], resolve)
-    return Counter(str(c.cls) for c in classified if c.implementation.kind == Kind.MUTANT)
+    return tuple(c for c in classified if c.implementation.kind == Kind.MUTANT)

@@ -66,7 +66,7 @@ def confirm(
     from gpu_eval.campaign import confirming
     from gpu_eval.campaign.device_settings import GPU_PROFILE
     from gpu_eval.campaign.progress import reporter
-    from gpu_eval.devices.registry import open_device
+    from gpu_eval.devices.registry import check_name, open_device
     from suiteopt.export.confirm import confirm as compare
     from suiteopt.export.confirm import require_own_matrix
     from suiteopt.matrix.store import Matrix, resolve_matrix
@@ -77,6 +77,7 @@ def confirm(
     require_own_matrix(chosen, chosen_on)
     corpora = absolute(corpus)
     if dry_run:
+        check_name(device)
         wanted = limits or GPU_PROFILE
         asked = confirming.request(chosen, chosen_on, wanted, corpora, command_line())
         tell_estimate(asked, as_json)

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
     from gpu_eval.problems.check import CheckReport
-    from gpu_eval.problems.definition import Problem
+    from gpu_eval.problems.loader import Corpus
 
 app = typer.Typer(help="List and check problems.", no_args_is_help=True)
 
@@ -33,7 +33,7 @@ app = typer.Typer(help="List and check problems.", no_args_is_help=True)
 @app.command("list")
 def list_problems(corpus: Corpora = None, as_json: Json = False) -> None:
     """List all problems with their substrates and controls."""
-    problems = _load(corpus)
+    problems = _load(corpus).problems
     rows = [
         {
             "problem": p.id,
@@ -56,7 +56,9 @@ def list_problems(corpus: Corpora = None, as_json: Json = False) -> None:
 def check(
     problems: Annotated[list[str] | None, typer.Argument(help="Ids of problems.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check all problems.")] = False,
-    profile: Annotated[str, typer.Option("--profile", help="demo, quick or full.")] = "demo",
+    profile: Annotated[
+        str, typer.Option("--profile", help="demo, quick or full; contract for GPUs.")
+    ] = "demo",
     device: DeviceName = "auto",
     corpus: Corpora = None,
     jobs: Jobs = None,
@@ -72,10 +74,7 @@ def check(
     known = _load(corpus)
     if problems and everything:
         raise UserError("give either problems or --all, not both")
-    unknown = [name for name in problems or () if name not in known]
-    if unknown:
-        raise UserError(f"there is no problem '{unknown[0]}'; known are {', '.join(known)}")
-    chosen = list(problems or known)
+    chosen = [known.problem(name).id for name in dict.fromkeys(problems or known.problems)]
     find_profile(profile)
     name = resolved_name(open_device(device))
     work = [_Work(problem, absolute(corpus), profile, name) for problem in chosen]
@@ -160,7 +159,7 @@ def _table(report: "CheckReport") -> Table:
     return lines
 
 
-def _load(corpus: Corpora) -> "Mapping[str, Problem]":
+def _load(corpus: Corpora) -> "Corpus":
     from gpu_eval.problems.loader import load_corpus
 
-    return load_corpus([Path(directory) for directory in absolute(corpus)]).problems
+    return load_corpus([Path(directory) for directory in absolute(corpus)])

@@ -55,10 +55,14 @@ def list_mutants(
     compiled.
     """
     from gpu_eval.campaign.implementations import implementations
+    from gpu_eval.campaign.plan import find_profile
+    from gpu_eval.devices.registry import check_name
     from suiteopt.matrix.schema import Family, Kind
 
     if everything and problem:
         raise UserError("give either --problem or --all, not both")
+    find_profile(profile)
+    check_name(device)
     problems = _choose(problem, corpus)
     listed = {p.id: [i for i in implementations(p) if i.kind == Kind.MUTANT] for p in problems}
     faults = [i.fault for group in listed.values() for i in group if i.fault is not None]
@@ -141,7 +145,7 @@ def _choose(wanted: Sequence[str] | None, corpus: Corpora) -> "list[Problem]":
     from gpu_eval.problems.loader import load_corpus
 
     known = load_corpus([Path(directory) for directory in absolute(corpus)])
-    return [known.problem(name) for name in wanted or known.problems]
+    return [known.problem(name) for name in dict.fromkeys(wanted or known.problems)]
 
 
 def _compiled(

@@ -69,11 +69,12 @@ def run(
     from gpu_eval.campaign.progress import reporter
     from gpu_eval.campaign.run import judged_by_sass, start
     from gpu_eval.campaign.settings import Settings
-    from gpu_eval.devices.registry import open_device
+    from gpu_eval.devices.registry import check_name, open_device
 
     corpora = absolute(corpus)
     find_profile(profile)
     if dry_run:
+        check_name(device)
         tell_estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
         return
     opened = judged_by_sass(open_device(device), sass)

@@ -6,6 +6,18 @@ from suiteopt.errors import UserError
 DEVICES = ("auto", "cpu", "cuda")
 
 
+def check_name(name: str) -> None:
+    """Refuse a name that no device has; nothing is looked for.
+
+    Raises
+    ------
+    UserError
+        If it is unknown.
+    """
+    if name not in DEVICES:
+        raise UserError(f"unknown device '{name}'; known: {', '.join(DEVICES)}")
+
+
 def open_device(name: str = "auto") -> Device:
     """Return the device of a name; nothing is compiled or taken yet.
 
@@ -19,8 +31,7 @@ def open_device(name: str = "auto") -> Device:
     UserError
         If the name is unknown, or there is no such device here.
     """
-    if name not in DEVICES:
-        raise UserError(f"unknown device '{name}'; known: {', '.join(DEVICES)}")
+    check_name(name)
     if name != "cpu":
         from gpu_eval.devices.cuda import CudaDevice
 

@@ -17,7 +17,9 @@ from types import MappingProxyType
 
 from gpu_eval.devices.base import KernelSource
 from gpu_eval.problems.definition import Problem, Substrate
+from gpu_eval.problems.locate import Definition
 from gpu_eval.problems.plan import Launch, LaunchPlan, Repeat, Step, When
+from gpu_eval.problems.validate_types import check_types
 from suiteopt.errors import MissingExtraError, UserError
 
 DEFINITION = "problem.py"
@@ -26,7 +28,9 @@ INCLUDE = Path(__file__).parent / "include"
 SHARED = ("gpu_eval.problems.families.", "gpu_eval.problems.blind.")
 """What definitions of the built-in corpus have in common, beside the interface."""
 
-_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
+_WORD = r"(?!\.+(?:/|$))[A-Za-z0-9_.-]+"
+_ID = re.compile(rf"{_WORD}(/{_WORD})*")
+"""Ids are names of directories below the matrix: no part is all dots."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +63,11 @@ class Corpus:
         try:
             return self.problems[identifier]
         except KeyError:
-            known = ", ".join(self.problems)
+            meant = identifier.strip().lower()
+            hint = f"did you mean {meant}? " if meant in self.problems else ""
             raise UserError(
-                f"no problem '{identifier}' in the corpus; there are: {known}"
+                f"no problem '{identifier}' in the corpus; {hint}'gpu-eval corpus list' names "
+                f"all {len(self.problems)}"
             ) from None
 
 
@@ -121,7 +127,8 @@ def load_problem(path: Path) -> Problem:
     Raises
     ------
     UserError
-        If it cannot be read, fails (with file and line), or binds no `Problem`.
+        If it cannot be read, fails (with file and line), binds no `Problem`, or one whose fields
+        are of other types.
     """
     path = path.resolve()
     try:
@@ -153,11 +160,12 @@ def load_problem(path: Path) -> Problem:
     problem = getattr(module, "PROBLEM", None)
     if not isinstance(problem, Problem):
         raise UserError(f"{path}:1: binds no PROBLEM; end it with PROBLEM = Problem(...)")
-    if not _ID.fullmatch(problem.id):
+    if not isinstance(problem.id, str) or not _ID.fullmatch(problem.id):
         raise UserError(
-            f"{path}:1: the id '{problem.id}' is not made of letters, digits, '_', '.', '-' and "
-            "single slashes"
+            f"{path}:1: the id {problem.id!r} is not made of letters, digits, '_', '.', '-' and "
+            "single slashes, with something beside dots between them"
         )
+    check_types(problem, Definition.read(path, problem.id))
     return replace(problem, directory=path.parent)
 
 

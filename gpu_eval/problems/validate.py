@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gpu_eval.problems import expressions
-from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.definition import Problem, Structure
 from gpu_eval.problems.loader import DEFINITION
 from gpu_eval.problems.locate import TENSORS, Definition
 from gpu_eval.problems.tensors import all_specs, contract, reduction_length, shape_of
@@ -14,6 +14,11 @@ from suiteopt.errors import UserError
 
 MINIMUM_KINDS = 3
 MINIMUM_OF_A_REDUCTION = 6
+
+FLOAT = "float32"
+INTEGERS = ("int32", "int64")
+INPUT_DTYPES = {Structure.MASK: "bool", Structure.CLASS_IDS: "int64"}
+"""What recipes make of structured inputs; of all others `FLOAT`."""
 
 
 def validate(problem: Problem) -> None:
@@ -45,6 +50,7 @@ def _check_names(problem: Problem, definition: Definition) -> None:
         raise definition.error("has no output", problem.id)
     if not problem.substrates:
         raise definition.error("has no substrate; at least one CUDA kernel is needed", problem.id)
+    _check_dtypes(problem, definition)
     sizes = [d.name for d in problem.dimensions] + [*problem.derived, *problem.scalars]
     tensors = [s.name for s in all_specs(problem)]
     implementations = [s.name for s in problem.substrates] + [c.name for c in problem.controls]
@@ -57,6 +63,36 @@ def _check_names(problem: Problem, definition: Definition) -> None:
     for substrate in problem.substrates:
         workspaces = [w.name for w in substrate.plan.workspaces]
         _refuse_twice([*tensors, *workspaces], "tensor or workspace", definition, "Workspace")
+
+
+def _check_dtypes(problem: Problem, definition: Definition) -> None:
+    """Refuse inputs that no recipe makes, and outputs that nothing judges."""
+    for spec in problem.inputs:
+        wanted = INPUT_DTYPES.get(spec.structure, FLOAT)
+        if spec.dtype != wanted:
+            raise definition.error(
+                f"input '{spec.name}' is {spec.dtype}; recipes make tensors of structure "
+                f"'{spec.structure.value}' {wanted}",
+                spec.name,
+                *TENSORS,
+            )
+    for spec in problem.outputs:
+        if spec.dtype not in (FLOAT, *INTEGERS):
+            raise definition.error(
+                f"output '{spec.name}' is {spec.dtype}; {FLOAT}, {' and '.join(INTEGERS)} can be "
+                "judged",
+                spec.name,
+                *TENSORS,
+            )
+    floats = [spec.name for spec in problem.outputs if spec.dtype == FLOAT]
+    integers = [spec.name for spec in problem.outputs if spec.dtype in INTEGERS]
+    if floats and integers:
+        raise definition.error(
+            f"output '{floats[0]}' holds floats and '{integers[0]}' integers, which cannot be "
+            "judged together; make two problems of it",
+            integers[0],
+            *TENSORS,
+        )
 
 
 def _refuse_twice(names: Iterable[str], what: str, definition: Definition, *functions: str) -> None:

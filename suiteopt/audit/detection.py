@@ -8,7 +8,7 @@ import pandas as pd
 
 from suiteopt.audit.intervals import Interval, cluster_interval
 from suiteopt.matrix.denominator import Denominator
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """`suiteopt audit`: what a benchmark's own check misses, why, and how far inputs may go."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from suiteopt.audit.comparison import Comparison, compare
 from suiteopt.cli import audit_tables as tables
-from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption
+from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption, outside
 from suiteopt.console import print_json, stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
@@ -50,16 +51,21 @@ def audit(
         typer.Option("--refereeability", help="Which problems can be refereed, and what to fix."),
     ] = False,
     comparator: Annotated[
-        str,
-        typer.Option("--comparator", metavar="C", help="Of --ceiling; a statistic of the matrix."),
-    ] = Statistic.ALLCLOSE_CANDIDATE,
+        str | None,
+        typer.Option(
+            "--comparator",
+            metavar="C",
+            help="Of --ceiling: a statistic of the matrix; allclose_candidate by default.",
+        ),
+    ] = None,
     figure: Annotated[
         Path | None,
         typer.Option("--figure", metavar="FILE", help="Of --blind-band: draw it as SVG."),
     ] = None,
     denominator: Annotated[
-        Denominator, typer.Option("--denominator", help="Which mutants count.")
-    ] = Denominator.WITNESSED,
+        Denominator | None,
+        typer.Option("--denominator", help="Which mutants count; witnessed by default."),
+    ] = None,
     matrix: MatrixOption = None,
     incomplete: IncompleteOption = False,
     json: JsonOption = False,
@@ -76,8 +82,15 @@ def audit(
         raise UserError(f"{' and '.join(asked)} are different questions; ask one at a time")
     if figure is not None and not blind_band:
         raise UserError("--figure belongs to --blind-band; give both")
+    if comparator is not None and not ceiling:
+        raise UserError("--comparator belongs to --ceiling; give both")
+    if denominator is not None and asked and asked != ["--from/--to"]:
+        raise UserError(f"{asked[0]} counts no mutants; leave --denominator out")
     if protocol is not None and asked in (["--from/--to"], ["--ceiling"]):
         raise UserError(f"--protocol does not go with {asked[0]}; leave it out")
+    if figure is not None and figure.suffix.lower() != ".svg":
+        raise UserError(f"--figure is drawn as SVG, and {figure} is named otherwise; call it .svg")
+    counted = denominator or Denominator.WITNESSED
     opened = Matrix.open(resolve_matrix(matrix))
     if not opened.meta.complete and not incomplete:
         raise UserError(
@@ -85,17 +98,17 @@ def audit(
             "--allow-incomplete to audit the problems that are measured"
         )
     if asked == ["--from/--to"]:
-        answer, shown = _decompose(opened, start, end, denominator)
+        answer, shown = _decompose(opened, start, end, counted)
     elif blind_band:
         answer, shown = _blind_band(opened, protocol, figure)
     elif ceiling:
-        answer, shown = _ceiling(opened, comparator)
+        answer, shown = _ceiling(opened, comparator or Statistic.ALLCLOSE_CANDIDATE)
     elif refereeability:
         answer, shown = _refereeability(opened, protocol)
     elif protocol is not None:
-        answer, shown = _protocol(opened, protocol, denominator)
+        answer, shown = _protocol(opened, protocol, counted)
     else:
-        answer, shown = _overview(opened, denominator)
+        answer, shown = _overview(opened, counted)
     if json:
         print_json(answer)
         return
@@ -167,13 +180,21 @@ def _decompose(
 
     if start is None or end is None:
         raise UserError("a gain needs two protocols; give --from A and --to B")
-    found = decompose(matrix, load_protocol(start), load_protocol(end), denominator)
+    first, second = load_protocol(start), load_protocol(end)
+    if first.name == second.name and start != end:
+        first, second = (
+            replace(one, name=f"{one.name} ({place})")
+            for one, place in ((first, start), (second, end))
+        )
+    found = decompose(matrix, first, second, denominator)
     return found.as_dict(), tables.decomposition(found)
 
 
 def _blind_band(matrix: Matrix, name: str | None, figure: Path | None) -> Answer:
     from suiteopt.audit.blind_band import blind_band
 
+    if figure is not None:
+        outside(figure, matrix)
     found = blind_band(matrix, load_protocol(name or DEFAULT_PROTOCOL))
     if figure is not None:
         from suiteopt.audit.figure import band_svg

@@ -14,7 +14,7 @@ from suiteopt.audit.intervals import Interval
 from suiteopt.audit.refereeability import Referee
 from suiteopt.cli.format import interval, points, share
 from suiteopt.protocols import Protocol
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 
 LISTED = 12
 """Rules and mutants listed for people; --json has them all."""
@@ -44,7 +44,8 @@ def overview(compared: Comparison) -> Iterator[Any]:
 
 def protocol(found: Audit, mine: Protocol, compared: Comparison) -> Iterator[Any]:
     """One protocol in full."""
-    yield f"{mine.title}  ({found.label})"
+    title = mine.title if mine.title == mine.name else f"{mine.name}: {mine.title}"
+    yield f"{title}  ({found.label})"
     yield (
         f"detects {share(found.tally.share)} ({_ends(found.interval)}{_method(found.interval)}) of "
         f"{found.tally.mutants} faults, {share(found.in_output.share)} of the "

@@ -35,7 +35,10 @@ def crossval(
     oracle: OracleOption = None,
     target: TargetOption = None,
     solver: SolverOption = "auto",
-    folds: Annotated[int, typer.Option("--folds", help="Folds of a repeat.")] = FOLDS,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", help="Folds of a repeat.", show_default=str(FOLDS)),
+    ] = None,
     repeats: Annotated[
         int, typer.Option("--repeats", help="Repeats of the random and the site split.")
     ] = REPEATS,

@@ -9,7 +9,7 @@ import typer
 from suiteopt.audit.checks import Check, protocol_check, suite_check
 from suiteopt.audit.score import audit_check
 from suiteopt.cli.format import share
-from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption
+from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption, outside
 from suiteopt.console import EXIT_CHECK_FAILED, print_json, stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.exchange.gate import Gate
@@ -17,6 +17,7 @@ from suiteopt.exchange.junit import junit_xml
 from suiteopt.exchange.major import major_files
 from suiteopt.exchange.outcomes import outcomes, pool_check
 from suiteopt.exchange.stryker import stryker_report
+from suiteopt.export.tree import write_tree
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.jsonable import dumps
@@ -77,19 +78,20 @@ def exchange(
             f"the matrix at {opened.path} is incomplete; finish it with `gpu-eval resume`, or give "
             "--allow-incomplete to count what was not run as no kill"
         )
+    outside(output, opened)
     check = _check(opened, suite, protocol, oracle)
     audit = audit_check(opened, check, denominator)
     failures = gate.failures(audit)
+    written = [output]
     if form == ExchangeFormat.JUNIT:
-        written = {output: junit_xml(audit, gate)}
+        write_atomic(output, junit_xml(audit, gate))
     elif form == ExchangeFormat.STRYKER:
         report = stryker_report(opened, check, outcomes(opened, check, denominator))
-        written = {output: (dumps(report, indent=1) + "\n").encode()}
+        write_atomic(output, (dumps(report, indent=1) + "\n").encode())
     else:
         files = major_files(opened, outcomes(opened, check, denominator), incomplete)
-        written = {output / name: text.encode() for name, text in files.items()}
-    for path, data in written.items():
-        write_atomic(path, data)
+        write_tree(output, {name: text.encode() for name, text in files.items()})
+        written = [output / name for name in files]
     answer = {
         "format": str(form),
         "check": check.name,

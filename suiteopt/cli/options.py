@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from suiteopt.errors import UserError
+from suiteopt.matrix.store import Matrix
+
 MatrixOption = Annotated[
     Path | None,
     typer.Option(
@@ -51,3 +54,19 @@ IncompleteOption = Annotated[
         help="Take an unfinished matrix as it is; cells that were not run count as no kills.",
     ),
 ]
+
+
+def outside(path: Path, matrix: Matrix) -> Path:
+    """Return a place to write to, if it is not in the matrix that is read.
+
+    Raises
+    ------
+    UserError
+    """
+    try:
+        inside = path.resolve().is_relative_to(matrix.path.resolve())
+    except (OSError, RuntimeError) as error:  # links in a ring
+        raise UserError(f"{path} cannot be written; give another place") from error
+    if inside:
+        raise UserError(f"{path} lies in the matrix that is read; write beside it")
+    return path

@@ -11,6 +11,7 @@ from suiteopt.cli.options import (
     JsonOption,
     MatrixOption,
     TargetOption,
+    outside,
 )
 from suiteopt.console import command_words, print_json, stderr
 from suiteopt.errors import UserError
@@ -58,9 +59,10 @@ def report(
 
     if place is not None and matrix is not None:
         raise UserError("the matrix is given twice; give it once, as an argument or by --matrix")
-    if suite is not None and (budget or oracle or target):
+    if suite is not None and any(value is not None for value in (budget, oracle, target)):
         raise UserError("--suite brings its own budget, oracle and target; leave them out")
     opened = Matrix.open(resolve_matrix(place or matrix))
+    outside(output, opened)
     content = collect(
         opened,
         Wanted(

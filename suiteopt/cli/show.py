@@ -8,12 +8,14 @@ from rich.table import Table
 from suiteopt.audit.dossier import Cell, Dossier, dossier
 from suiteopt.cli.options import JsonOption, MatrixOption
 from suiteopt.console import print_json, stdout
+from suiteopt.errors import UserError
 from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Role
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.protocols import load_oracle, load_protocol
 
+DEFAULT_PROTOCOL = "kernelbench"
 LISTED = 12
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _FIELDS = ("kind", "class", "duplicate_of", "family", "witness", "witness_how")
@@ -26,22 +28,29 @@ def show(
         str, typer.Option("--oracle", metavar="O", help="What kills, as select takes it.")
     ] = "calibrated",
     protocol: Annotated[
-        str,
-        typer.Option("--protocol", "-p", metavar="P", help="The own check that is explained."),
-    ] = "kernelbench",
+        str | None,
+        typer.Option(
+            "--protocol",
+            "-p",
+            metavar="P",
+            help="The own check that is explained; kernelbench by default.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show a problem's inputs, or an implementation: its edit, its killers, the own check."""
     opened = Matrix.open(resolve_matrix(matrix))
     judge = load_oracle(oracle)
     if name in opened.problem_ids:
+        if protocol is not None:
+            raise UserError("--protocol explains one implementation; leave it out of a problem")
         answer = _problem(opened, name, judge)
         if json:
             print_json(answer)
         else:
             _tell_inputs(answer["inputs"])
         return
-    found = dossier(opened, name, judge, load_protocol(protocol))
+    found = dossier(opened, name, judge, load_protocol(protocol or DEFAULT_PROTOCOL))
     if json:
         print_json(found.as_dict())
     else:

@@ -55,7 +55,8 @@ def survivors(
             f"the matrix at {opened.path} is incomplete; finish it with `gpu-eval resume`, or give "
             "--allow-incomplete to take the problems that are measured"
         )
-    found = survey(opened, _check(opened, suite, protocol, oracle, incomplete), denominator)
+    check = _check(opened, suite, protocol, oracle, incomplete, denominator)
+    found = survey(opened, check, denominator)
     if json:
         print_json(found.as_dict())
     else:
@@ -63,7 +64,12 @@ def survivors(
 
 
 def _check(
-    matrix: Matrix, suite: Path | None, protocol: str | None, oracle: str | None, incomplete: bool
+    matrix: Matrix,
+    suite: Path | None,
+    protocol: str | None,
+    oracle: str | None,
+    incomplete: bool,
+    denominator: Denominator,
 ) -> Check:
     if protocol is not None:
         return protocol_check(matrix, load_protocol(protocol))
@@ -72,7 +78,7 @@ def _check(
     from suiteopt.selection.export import to_suite
     from suiteopt.selection.select import select
 
-    chosen = select(matrix, BUDGET, oracle, allow_incomplete=incomplete)
+    chosen = select(matrix, BUDGET, oracle, denominator=denominator, allow_incomplete=incomplete)
     return suite_check(matrix, to_suite(chosen, matrix, ""), f"best {BUDGET}, {chosen.oracle}")
 
 

@@ -104,8 +104,9 @@ def _file(part: Mapping[str, Any], where: str) -> None:
             if key in mutant and not all(isinstance(n, str) for n in _list(mutant, key, here)):
                 raise _Refusal(f"{key} of {here} holds something else than texts")
         done = mutant.get("testsCompleted", 0)
-        if isinstance(done, bool) or not isinstance(done, int | float):
-            raise _Refusal(f"testsCompleted of {here} is no number")
+        counted = isinstance(done, int | float) and not isinstance(done, bool)
+        if not counted or not 0 <= done < 2**53:  # JSON has 1e400 and NaN, which are no counts
+            raise _Refusal(f"testsCompleted of {here} is no number from 0")
         place = _object(mutant.get("location"), f"the location of {here}")
         for end in ("start", "end"):
             point = _object(place.get(end), f"location.{end} of {here}")

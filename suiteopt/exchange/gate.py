@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from suiteopt.audit.detection import Audit
 from suiteopt.errors import UserError
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 
 OVERALL = "all problems"
 CONTROLS = "correct kernels are accepted"

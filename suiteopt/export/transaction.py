@@ -73,12 +73,12 @@ def apply_changes(checkout: Checkout, changes: Iterable[Change]) -> None:
                 place.unlink(missing_ok=True)
             else:
                 os.replace(staged[index], place)
-            _sync(place.parent)
+            sync(place.parent)
     except BaseException as error:
         restored = _undo(done, backups)
         _clean((*staged.values(), *(backups.values() if restored else ())), made)
         if isinstance(error, OSError):
-            raise _explain(error, checkout.root, restored) from error
+            raise explain(error, checkout.root, restored) from error
         raise
     _clean(backups.values(), [])
 
@@ -141,7 +141,7 @@ def _clean(temporaries: Iterable[Path], made: list[Path]) -> None:
             directory.rmdir()
 
 
-def _sync(directory: Path) -> None:
+def sync(directory: Path) -> None:
     """Make a rename durable, where the file system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
@@ -151,7 +151,8 @@ def _sync(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _explain(error: OSError, root: Path, restored: bool) -> UserError:
+def explain(error: OSError, root: Path, restored: bool) -> UserError:
+    """Return one sentence for a directory that cannot be written; whether all was put back."""
     reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
     where = f" ({error.filename})" if error.filename else ""
     state = (

@@ -8,16 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
-from suiteopt.importers.files import BYTES_LIMIT
+from suiteopt.importers.files import check_plain
 from suiteopt.importers.killmap import ForeignMutant, KillMap, Outcome, check_unique, empty_outcomes
 
 KEYS = ("kills", "ran", "mutants", "tests", "rules")
+
+UNPACKED_LIMIT = 2**28
+"""Bytes: three times what the largest table takes as 64-bit numbers; more is an accident."""
 
 _UNREADABLE = (
     OSError,
     ValueError,
     EOFError,
     KeyError,
+    OverflowError,  # a shape beyond what can be counted
     SyntaxError,
     MemoryError,  # a header may promise any shape
     NotImplementedError,  # a compression that Python has not
@@ -66,14 +70,22 @@ def read_arrays(path: Path) -> KillMap:
 
 def _load(path: Path) -> dict[str, NDArray[np.generic]]:
     try:
+        check_plain(path)
         with zipfile.ZipFile(path) as archive:
-            if sum(part.file_size for part in archive.infolist()) > BYTES_LIMIT:
-                raise UserError(f"{path} unpacks to more than 1 GiB; split it")
+            if sum(part.file_size for part in archive.infolist()) > UNPACKED_LIMIT:
+                raise UserError(
+                    f"{path} unpacks to more than {UNPACKED_LIMIT >> 20} MiB; store truth values "
+                    "as bool, or split it"
+                )
         with np.load(path, allow_pickle=False) as archive:
             unknown = sorted(set(archive.files) - set(KEYS))
             if unknown:
                 raise UserError(f"{path} has the array {unknown[0]!r}; there are {', '.join(KEYS)}")
-            return {name: archive[name] for name in archive.files}
+            arrays = {name: archive[name] for name in archive.files}
+            strange = [name for name, found in arrays.items() if not isinstance(found, np.ndarray)]
+            if strange:  # NumPy hands out the bytes of a member that it does not know
+                raise ValueError(f"its {strange[0]!r} is no array")
+            return arrays
     except _UNREADABLE as error:
         raise UserError(
             f"{path} is no NumPy archive of plain arrays ({error}); write it with numpy.savez, "
@@ -90,7 +102,12 @@ def _truths(values: NDArray[np.generic], name: str, path: Path) -> NDArray[np.bo
 def _labels(values: NDArray[np.generic], name: str, length: int, path: Path) -> list[str]:
     if values.shape != (length,) or values.dtype.kind not in "Uui":
         raise UserError(f"{path} has no {length} names in {name!r}")
-    return [str(value) for value in values]
+    try:
+        names = [str(value) for value in values]
+        "".join(names).encode()
+    except (ValueError, SystemError) as error:  # half of a pair, or a number beyond Unicode
+        raise UserError(f"{path} has a name in {name!r} that is no text") from error
+    return names
 
 
 def _names(

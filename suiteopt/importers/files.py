@@ -2,6 +2,7 @@
 
 import csv
 import io
+import stat
 from pathlib import Path
 
 from suiteopt.errors import UserError
@@ -19,13 +20,30 @@ def read_text(path: Path) -> str:
         If it cannot be read, is too large, or is no text.
     """
     try:
-        if path.stat().st_size > BYTES_LIMIT:
+        check_plain(path)
+        with path.open("rb") as file:
+            data = file.read(BYTES_LIMIT + 1)  # a file may grow, or lie about its size
+        if len(data) > BYTES_LIMIT:
             raise UserError(f"{path} is larger than 1 GiB, which no report is; give another file")
-        return path.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is no UTF-8 text; give the tool's report") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror}); give another file") from error
+
+
+def check_plain(path: Path) -> None:
+    """Refuse what is no regular file: a pipe is waited for, and a device never ends.
+
+    Raises
+    ------
+    UserError
+    OSError
+        If there is nothing.
+    """
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a directory has a reason of its own
+        raise UserError(f"{path} is no regular file; give the file that the tool wrote")
 
 
 def read_rows(path: Path) -> list[list[str]]:

@@ -93,7 +93,7 @@ def check_unique(rows: np.ndarray, columns: np.ndarray, width: int, where: str) 
     UserError
     """
     places = rows * max(width, 1) + columns
-    if len(np.unique(places)) != len(places):
+    if np.any(np.diff(places) <= 0) and len(np.unique(places)) != len(places):
         raise UserError(f"{where} holds a cell twice; {_TRY}")
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from suiteopt.matrix.header import MatrixMeta
 from suiteopt.matrix.kill import KillTable
+from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.schema import ImplementationClass, Kind, Role, WitnessScope
 from suiteopt.matrix.store import Matrix
 
@@ -90,15 +91,24 @@ def denominator_mask(
     mutants = np.array([kind == Kind.MUTANT for kind in table.kinds], dtype=np.bool_)
     if which == Denominator.VALID:
         return mutants
-    rows = matrix.implementations_of(table.problem).set_index("implementation")
-    witness = rows.loc[list(table.implementations), "witness"]
-    scopes = [str(scope) for scope in headline_scopes(matrix.meta)]
-    seen = witness.isin(scopes).to_numpy(dtype=np.bool_)
+    witnessed, shows = matrix.remember(
+        f"witnessed {table.problem}", lambda: _evidence(matrix, table.problem)
+    )
+    places = layout_of(matrix, table.problem).rows
+    rows = np.array([places[name] for name in table.implementations], dtype=np.intp)
+    seen = witnessed[rows]
     if which == Denominator.OUTPUT:
-        seen = seen & shows_in_output(rows.loc[list(table.implementations)])
+        seen = seen & shows[rows]
     if which == Denominator.WITNESSED_OR_KILLED:
         roles = matrix.inputs_of(table.problem)["role"]
         pool = (roles != str(Role.WITNESS)).to_numpy(dtype=np.bool_)
         seen = seen | table.kills.toarray()[:, pool].any(axis=1)
     result: NDArray[np.bool_] = mutants & seen
     return result
+
+
+def _evidence(matrix: Matrix, problem: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which implementations of a problem are witnessed in scope, and which show in an output."""
+    rows = matrix.implementations_of(problem)
+    scopes = [str(scope) for scope in headline_scopes(matrix.meta)]
+    return rows["witness"].isin(scopes).to_numpy(dtype=np.bool_), shows_in_output(rows)

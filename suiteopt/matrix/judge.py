@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from suiteopt.matrix.oracle import Oracle, refuse_decided
 from suiteopt.matrix.rounding import round_up_12
 from suiteopt.matrix.schema import DECIDED_TOLERANCE
-from suiteopt.matrix.tables import floor_column
 from suiteopt.matrix.verdict import CellBlock
 
 S = TypeVar("S", bound=np.generic)
@@ -79,13 +78,15 @@ def judge(
     elif beyond.any():
         column = int(block.columns[np.flatnonzero(beyond)[0]])
         raise refuse_decided(oracle, names[column], float(tolerances[column]))
-    low = np.where(block.measured, block.low, 0.0)
-    high = np.where(block.measured, block.high, 0.0)
+    low, high = block.least, block.most
     outright = (block.fatal | block.fails_low) & counts
-    above = block.measured & counts & (low > round_up_12(tolerance))
+    above = block.measured & counts & (low > round_up_12(tolerances)[block.columns])
+    clears = np.flatnonzero(above | decided)
+    reached = np.where(decided[clears], DECIDED_TOLERANCE, low[clears])
     with np.errstate(divide="ignore", invalid="ignore"):
-        decades = np.log10(np.where(decided, DECIDED_TOLERANCE, low) / tolerance)
-    slack = np.where(above | decided, np.clip(decades, SLACK_LEAST, SLACK_LIMIT), 0.0)
+        decades = np.log10(reached / tolerance[clears])
+    slack = np.zeros(len(low))
+    slack[clears] = np.clip(decades, SLACK_LEAST, SLACK_LIMIT)
     return Verdict(
         kills=outright | above | decided,
         rejected=counts
@@ -98,7 +99,7 @@ def judge(
 
 def tolerances_in_force(
     oracle: Oracle,
-    inputs: pd.DataFrame,
+    floors: NDArray[np.float64],
     dtype: str,
     block: CellBlock,
     calibrating: NDArray[np.intp],
@@ -109,8 +110,8 @@ def tolerances_in_force(
     Parameters
     ----------
     oracle : Oracle
-    inputs : DataFrame
-        Rows of the problem's inputs.
+    floors : ndarray of float64, inputs
+        No calibrated tolerance is below: the rounding model's.
     dtype : str
         The problem's.
     block : CellBlock
@@ -125,22 +126,37 @@ def tolerances_in_force(
         Infinite where a calibrated oracle has no control that ran, or one that failed outright.
     """
     if oracle.safety is None:
-        return np.full(len(inputs), oracle.fixed_tolerance(dtype))
-    name = floor_column(oracle.comparator)
-    floors = inputs[name].to_numpy(dtype=np.float64) if name in inputs else np.zeros(len(inputs))
-    fails = block.fatal | block.fails_high | block.decided
-    worst = np.where(fails, np.inf, np.where(block.measured, block.high, np.nan))
-    dense = np.full(shape, np.nan)
-    dense[block.rows, block.columns] = worst
-    dense = dense[calibrating]
+        return np.full(len(floors), oracle.fixed_tolerance(dtype))
+    dense = dense_of(block.worst, block, calibrating, shape, np.nan)
     ran = ~np.isnan(dense)
     most = np.where(ran, dense, -np.inf).max(axis=0, initial=-np.inf)
-    tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), np.nan_to_num(floors))
+    tolerances = np.maximum(oracle.safety * np.maximum(most, 0.0), floors)
     return np.where(ran.any(axis=0), tolerances, np.inf)
 
 
-def dense_of(values: NDArray[S], block: CellBlock, shape: tuple[int, int]) -> NDArray[S]:
-    """Return values of the stored cells as a table of implementations x inputs, 0 elsewhere."""
-    dense = np.zeros(shape, dtype=values.dtype)
-    dense[block.rows, block.columns] = values
+def dense_of(
+    values: NDArray[S],
+    block: CellBlock,
+    rows: NDArray[np.intp],
+    shape: tuple[int, int],
+    absent: float = 0.0,
+) -> NDArray[S]:
+    """Return values of the stored cells of some rows as a table of rows x inputs."""
+    place = np.full(shape[0], -1, dtype=np.intp)
+    place[rows] = np.arange(len(rows))
+    where = place[block.rows]
+    inside = np.flatnonzero(where >= 0)
+    dense = np.full((len(rows), shape[1]), absent, dtype=values.dtype)
+    dense[where[inside], block.columns[inside]] = values[inside]
     return dense
+
+
+def sparse_of(
+    values: NDArray[S], block: CellBlock, rows: NDArray[np.bool_], shape: tuple[int, int]
+) -> csr_array:
+    """Return values of the stored cells of some rows in compressed rows; no table in between."""
+    chosen = (values != 0) & rows[block.rows]
+    places = np.flatnonzero(chosen) if block.order is None else block.order[chosen[block.order]]
+    counts = np.bincount(block.rows[places], minlength=shape[0])[rows]
+    ends = np.concatenate([[0], counts.cumsum()])
+    return csr_array((values[places], block.columns[places], ends), shape=(len(counts), shape[1]))

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suiteopt.errors import UserError
-from suiteopt.matrix.judge import SLACK_LIMIT, dense_of, judge, tolerances_in_force
-from suiteopt.matrix.layout import Layout, layout_of
+from suiteopt.matrix.judge import SLACK_LIMIT, dense_of, judge, sparse_of, tolerances_in_force
+from suiteopt.matrix.layout import Layout, floors_of, layout_of
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
@@ -151,7 +151,6 @@ def kill_table(
         stored, or a tolerance above 0.1 where own draws were ``decided``.
     """
     layout = layout_of(matrix, problem)
-    inputs = matrix.inputs_of(problem)
     ids, names = layout.ids, layout.names
     if block is None:
         block = load_block(matrix, problem, oracle)
@@ -164,27 +163,32 @@ def kill_table(
     calibrating = np.array([name in chosen for name in control_ids], dtype=np.bool_)
     shape = (len(ids), len(names))
     tolerances = tolerances_in_force(
-        oracle, inputs, layout.dtype, block, control_rows[calibrating], shape
+        oracle,
+        floors_of(matrix, problem, oracle.comparator),
+        layout.dtype,
+        block,
+        control_rows[calibrating],
+        shape,
     )
     verdict = judge(block, oracle, tolerances, layout.valid, names)
-    is_row = layout.locked if include_locked else layout.always
-    rejections = dense_of(verdict.rejected, block, shape)
-    rejected = rejections[control_rows]
-    control_ran = dense_of(verdict.known, block, shape)[control_rows]
+    is_row, names_of_rows, kinds = layout.rows_with(include_locked)
+    rejected = dense_of(verdict.rejected, block, control_rows, shape)
+    control_ran = dense_of(verdict.known, block, control_rows, shape)
+    substrates = np.flatnonzero(layout.kinds == str(Kind.SUBSTRATE))
     accepts = ~rejected[calibrating].any(axis=0)
     # A correct kernel that the faults were injected into: its mutants would die of its own error.
-    accepts &= ~rejections[layout.kinds == str(Kind.SUBSTRATE)].any(axis=0)
+    accepts &= ~dense_of(verdict.rejected, block, substrates, shape).any(axis=0)
     if calibrating.any():
         accepts &= control_ran[calibrating].any(axis=0)
     return KillTable(
         problem=problem,
         oracle=oracle,
-        implementations=tuple(str(name) for name in ids[is_row]),
-        kinds=tuple(Kind(kind) for kind in layout.kinds[is_row]),
+        implementations=names_of_rows,
+        kinds=kinds,
         inputs=names,
-        kills=csr_array(dense_of(verdict.kills, block, shape)[is_row]),
-        ran=csr_array(dense_of(verdict.known, block, shape)[is_row]),
-        slack=csr_array(dense_of(verdict.slack, block, shape)[is_row]),
+        kills=sparse_of(verdict.kills, block, is_row, shape),
+        ran=sparse_of(verdict.known, block, is_row, shape),
+        slack=sparse_of(verdict.slack, block, is_row, shape),
         tolerances=tolerances,
         choosable=layout.valid & layout.candidate & accepts & np.isfinite(tolerances),
         controls=control_ids,

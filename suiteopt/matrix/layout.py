@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.matrix.schema import ImplementationClass, Kind, Role
 from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.tables import floor_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +46,44 @@ class Layout:
     rounds: bool
     dtype: str
 
+    def rows_with(
+        self, locked: bool
+    ) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Kind, ...]]:
+        """Return the rows of a kill table: which ones, their ids, and their kinds."""
+        return self._every_row if locked else self._open_rows
+
+    @cached_property
+    def _open_rows(self) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Kind, ...]]:
+        return self._named(self.always)
+
+    @cached_property
+    def _every_row(self) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Kind, ...]]:
+        return self._named(self.locked)
+
+    def _named(
+        self, rows: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Kind, ...]]:
+        ids = tuple(str(name) for name in self.ids[rows])
+        return rows, ids, tuple(Kind(kind) for kind in self.kinds[rows])
+
 
 def layout_of(matrix: Matrix, problem: str) -> Layout:
     """Return the layout of a problem; built once for a matrix that is open."""
     return matrix.remember(f"layout {problem}", lambda: _build(matrix, problem))
+
+
+def floors_of(matrix: Matrix, problem: str, comparator: str) -> NDArray[np.float64]:
+    """Return what no calibrated tolerance of each input may be below: 0 where nothing is told."""
+
+    def read() -> NDArray[np.float64]:
+        inputs = matrix.inputs_of(problem)
+        name = floor_column(comparator)
+        if name not in inputs:
+            return np.zeros(len(inputs))
+        floors: NDArray[np.float64] = np.nan_to_num(inputs[name].to_numpy(dtype=np.float64))
+        return floors
+
+    return matrix.remember(f"floors {problem} {comparator}", read)
 
 
 def _build(matrix: Matrix, problem: str) -> Layout:

@@ -233,7 +233,7 @@ class Matrix:
             if missing:
                 raise UserError(
                     f"{self.path / name} has no column {min(missing)!r}; "
-                    "this matrix cannot answer that query"
+                    "this matrix cannot answer that query, ask for a statistic that it keeps"
                 )
             file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(words))
             return file.read(columns=None if columns is None else list(columns))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,30 @@ class CellBlock:
     measured: NDArray[np.bool_]
     fatal: NDArray[np.bool_]
     decided: NDArray[np.bool_]
+
+    @cached_property
+    def worst(self) -> NDArray[np.float64]:
+        """What a control's cell asks a tolerance to be: infinite where it fails, NaN if unknown."""
+        fails = self.fatal | self.fails_high | self.decided
+        return np.where(fails, np.inf, np.where(self.measured, self.high, np.nan))
+
+    @cached_property
+    def order(self) -> NDArray[np.intp] | None:
+        """Places of the cells by row and column; None where they stand in that order already."""
+        down = np.diff(self.rows)
+        if np.all((down > 0) | ((down == 0) & (np.diff(self.columns) > 0))):
+            return None
+        return np.lexsort((self.columns, self.rows))
+
+    @cached_property
+    def least(self) -> NDArray[np.float64]:
+        """Minimum over repeats, 0 where nothing was measured."""
+        return np.where(self.measured, self.low, 0.0)
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """Maximum over repeats, 0 where nothing was measured."""
+        return np.where(self.measured, self.high, 0.0)
 
 
 def needed_columns(oracle: Oracle) -> list[str]:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -33,6 +34,10 @@ def protocol_oracles() -> Mapping[str, Oracle]:
 def load_protocol(name_or_path: str) -> Protocol:
     """Return a protocol by its name or from a TOML file.
 
+    One from a file that bears the name of a shipped one is called after its file, too: the two
+    are never to be confused in an answer. Its oracle is called by the file's path, by which
+    `load_oracle` finds it again when a suite that was chosen under it is opened.
+
     Raises
     ------
     UserError
@@ -52,11 +57,16 @@ def load_protocol(name_or_path: str) -> Protocol:
     except FileNotFoundError as error:
         raise UserError(f"there is no file {path}; give the path of a protocol") from error
     except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror})") from error
+        raise UserError(
+            f"{path} cannot be read ({error.strerror}); give the file of a protocol"
+        ) from error
     except (ValueError, RecursionError) as error:  # what tomllib says, and numbers beyond Python's
         reason = str(error).splitlines()[0][:200]
         raise UserError(f"{path} is no TOML file ({reason}); correct it") from error
-    return protocol_from(data, str(path))
+    found = protocol_from(data, str(path))
+    name = f"{found.name} ({path.name})" if found.name in known else found.name
+    title = name if found.title == found.name else found.title
+    return replace(found, name=name, title=title, oracle=replace(found.oracle, name=name_or_path))
 
 
 def load_oracle(text: str) -> Oracle:

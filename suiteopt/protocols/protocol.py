@@ -21,6 +21,8 @@ _VISIBLE = (Status.UNWRITTEN, Status.OUT_OF_BOUNDS)
 OWN_DRAWS = "own-[0-9]"
 """Value recipes of the benchmark's own draws, as a pattern."""
 EVERY = "all"
+MOST_NAME, MOST_TITLE = 60, 300
+"""Letters of a name, which heads columns, and of a title or source, which fill a line or two."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
         ``sees`` (statuses that the harness detects by itself), ``trials`` (how many of the
         benchmark's own draws) and ``inputs`` (an array of tables with ``values``,
         ``parameters``, ``shape`` and ``count``, a number or ``"all"``). One of the last two is
-        needed.
+        needed. White space in ``title`` and ``source`` is folded.
     where : str
         What to call the file in an error.
 
@@ -121,8 +123,16 @@ def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
     if missing:
         raise refuse(f"it lacks the key {missing[0]!r}")
     name = data["name"]
-    if not isinstance(name, str) or not name or ":" in name:
-        raise refuse("its name is no word without a colon")
+    if not isinstance(name, str) or not name.strip() or not _is_line(name, MOST_NAME):
+        raise refuse(f"its name is no text of one line with at most {MOST_NAME} letters")
+    if ":" in name:
+        raise refuse("its name has a colon, which sets a tolerance apart")
+    words = {key: data.get(key, default) for key, default in (("title", name), ("source", where))}
+    for key, text in words.items():
+        # Line breaks of a long string are laid out anew; other control characters would act.
+        words[key] = " ".join(text.split()) if isinstance(text, str) else ""
+        if not words[key] or not _is_line(words[key], MOST_TITLE):
+            raise refuse(f"its {key} is no text of at most {MOST_TITLE} printable letters")
     comparator = _word(data["comparator"], [str(s) for s in OWN_STATISTICS])
     if comparator is None:
         raise refuse(f"its comparator is none of {', '.join(OWN_STATISTICS)}")
@@ -167,8 +177,8 @@ def protocol_from(data: Mapping[str, Any], where: str) -> Protocol:
         inputs = [InputRule(OWN_DRAWS, "benchmark", "contract", data["trials"]), *inputs]
     return Protocol(
         name=name,
-        title=str(data.get("title", name)),
-        source=str(data.get("source", where)),
+        title=words["title"],
+        source=words["source"],
         oracle=oracle,
         inputs=tuple(inputs),
     )
@@ -203,6 +213,10 @@ def _safety(tolerance: Any) -> float | None:
     except ValueError:
         return None
     return safety if 1 <= safety < math.inf else None
+
+
+def _is_line(text: str, most: int) -> bool:
+    return text.isprintable() and len(text) <= most
 
 
 def _is_count(value: Any) -> bool:

@@ -10,6 +10,8 @@ WIDTH = 420.0
 RIGHT = 400.0
 LOWEST = 1e-9
 """Drawn in place of 0 on a logarithmic axis."""
+MOST_TICKS = 5
+"""Steps between labels of a logarithmic axis."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,16 @@ class Line:
 def percent(value: float) -> str:
     """Write a share as a percentage with one decimal."""
     return f"{100 * value:.1f}%"
+
+
+def decades(low: int, high: int) -> range:
+    """Return the exponents that are labelled, few enough for a phone."""
+    return range(low, high + 1, max(1, -(-(high - low) // MOST_TICKS)))
+
+
+def power(exponent: int) -> str:
+    """Write a power of ten briefly: 0.01, 1000, 1e-9."""
+    return f"{10.0**exponent:g}" if -3 <= exponent <= 3 else f"1e{exponent}"
 
 
 def bars(
@@ -122,20 +134,19 @@ def curves(
         return left + (RIGHT - left) * across, bottom - (bottom - 30) * up
 
     drawing.text(4, 14, y_name, kind="soft")
-    for tick in range(x_low, x_high + 1, max(1, (x_high - x_low) // 5)):
+    for tick in decades(x_low, x_high):
         x, _ = place(10.0**tick, 1.0)
         drawing.line(x, 30, x, bottom, "rule")
-        drawing.text(x, bottom + 17, f"{10.0**tick:g}", "middle", "soft")
+        drawing.text(x, bottom + 17, power(tick), "middle", "soft")
     y_ticks = (
-        [10.0**t for t in range(y_low, y_high + 1, max(1, (y_high - y_low) // 5))]
+        [(10.0**tick, power(tick)) for tick in decades(y_low, y_high)]
         if log_y
-        else [0.0, 0.25, 0.5, 0.75, 1.0]
+        else [(quarter / 4, f"{25 * quarter}%") for quarter in range(5)]
     )
-    for value in y_ticks:
+    for value, name in y_ticks:
         _, y = place(10.0**x_low, value)
         drawing.line(left, y, RIGHT, y, "rule")
-        name = f"{value:g}" if log_y else f"{100 * value:.0f}%"
-        drawing.text(left - 5, y + 4, name, "end", "soft")
+        drawing.text(left - 9, y + 4, name, "end", "soft")
     drawing.text(RIGHT, bottom + 34, x_name, "end", "soft")
     for index, line in enumerate(lines):
         points = [place(x, y) for x, y in line.points]
@@ -174,11 +185,11 @@ def strips(
         exponent = math.log10(max(value, 10.0**low))
         return 10 + (RIGHT - 40) * (exponent - low) / (high - low)
 
-    for tick in range(low, high + 1, max(1, (high - low) // 5)):
+    for tick in decades(low, high):
         x = place(10.0**tick)
         drawing.line(x, 6, x, bottom, "rule")
         anchor = "start" if tick == low else "middle"
-        drawing.text(x, bottom + 17, f"{10.0**tick:g}", anchor, "soft")
+        drawing.text(x, bottom + 17, power(tick), anchor, "soft")
     for index, (name, marks) in enumerate(rows):
         y = step * index + 16
         drawing.text(4, y, name)

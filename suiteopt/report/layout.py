@@ -14,7 +14,7 @@ from suiteopt.report.evidence import (
     survivors_table,
 )
 from suiteopt.report.tables import Table, table
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 from suiteopt.validation.figures import OUTPUT, SplitFigures
 from suiteopt.validation.splits import Split
 

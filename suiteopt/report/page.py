@@ -1,5 +1,6 @@
 """The page itself: one HTML file that needs nothing else and reaches for nothing."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -78,6 +79,7 @@ def render(content: Content, tables: Mapping[str, Table], figures: Mapping[str, 
         keep_trailing_newline=True,
     )
     environment.filters["share"] = _share
+    environment.filters["breakable"] = _breakable
     environment.filters["points"] = lambda value: f"{100 * value:.1f}"
     return environment.get_template("page.html.j2").render(
         content=content,
@@ -111,6 +113,13 @@ def _listed(content: Content, found: Survey | None) -> list[dict[str, Any]]:
         }
         for row in found.survivors[:SHOWN]
     ]
+
+
+def _breakable(text: str) -> str:
+    """Let a name such as ``tile_edges:a/b`` break over lines behind its joints."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("([_:])(?=\\w)", r"\1<wbr>", str(escape(text))))
 
 
 def _share(value: float | None) -> str:

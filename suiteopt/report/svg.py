@@ -16,7 +16,7 @@ THEME = (
 """Colours by name, light and dark; every pair of ink and paper has a contrast of 4.5 or more."""
 
 STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:var(--ink)}.soft{fill:var(--soft)}"
+    "text{font:14px system-ui,sans-serif;fill:var(--ink)}.soft{fill:var(--soft)}"
     ".rule{stroke:var(--rule);stroke-width:1}.axis{stroke:var(--soft);stroke-width:1}"
     ".dash{stroke-dasharray:5 4}"
     + "".join(

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 Cell = str | int | float | None
 
+SENTENCE = 30
+"""Letters from which on a text with spaces gets a wide column."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -62,6 +65,11 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+
+    def long(self, index: int) -> bool:
+        """Whether a column holds sentences, which need room on a narrow page."""
+        texts = [cell for cell in (row[index] for row in self.rows) if isinstance(cell, str)]
+        return any(len(text) > SENTENCE and " " in text for text in texts)
 
     def csv(self) -> bytes:
         """Return it as CSV, UTF-8: shares as fractions, nothing rounded, gaps empty."""

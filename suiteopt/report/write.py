@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from suiteopt.errors import UserError
-from suiteopt.matrix.files import write_atomic
+from suiteopt.export.tree import write_tree
 from suiteopt.report.content import Content
 from suiteopt.report.figures import figures
 from suiteopt.report.layout import tables
@@ -14,7 +13,7 @@ PAGE = "index.html"
 
 
 def write_report(content: Content, directory: Path) -> tuple[Path, ...]:
-    """Write a report; the page comes last, so that it never stands without its files.
+    """Write a report, whole or not at all; the page comes last.
 
     Returns
     -------
@@ -28,8 +27,6 @@ def write_report(content: Content, directory: Path) -> tuple[Path, ...]:
     MissingExtraError
         Without Jinja2.
     """
-    if directory.exists() and not directory.is_dir():
-        raise UserError(f"{directory} is no directory; give one, or a name that is free")
     drawn, laid = figures(content), tables(content)
     page = render(content, laid, drawn)
     files: dict[str, bytes] = {
@@ -38,7 +35,5 @@ def write_report(content: Content, directory: Path) -> tuple[Path, ...]:
     }
     if content.suite is not None:
         files["suite.json"] = dump(content.suite).encode()
-    for name, data in files.items():
-        write_atomic(directory / name, data)
-    write_atomic(directory / PAGE, page.encode())
+    write_tree(directory, {**files, PAGE: page.encode()})
     return (directory / PAGE, *(directory / name for name in files))

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
@@ -12,7 +11,7 @@ from suiteopt.matrix.behaviour import behaviours
 from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
 from suiteopt.matrix.kill import KillTable, load_block
 from suiteopt.matrix.layout import layout_of
-from suiteopt.matrix.schema import Kind, Need
+from suiteopt.matrix.schema import Need
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.protocols import known_protocols, protocol_inputs
@@ -21,9 +20,11 @@ from suiteopt.selection.comparators import (
     ANY,
     first_comparator,
     groups_of,
+    input_bytes,
     input_rows,
     judged_table,
 )
+from suiteopt.selection.cuts import dense_part, killed_by
 from suiteopt.selection.instance import Instance, make_instance
 from suiteopt.selection.question import Question
 from suiteopt.selection.sites import sites_of
@@ -35,8 +36,6 @@ __all__ = [
     "cases",
     "counted",
     "make_case",
-    "null_rows",
-    "rejected_cells",
 ]
 
 OWN_RECIPES = frozenset({"own", "scaled"})
@@ -85,20 +84,18 @@ def case_instance(
         If the harness runs own draws first and the matrix does not have them.
     """
     rows = rows_of(table, mutants)
-    kills, slack = table.kills[rows].toarray(), table.slack[rows].toarray()
     own_first = question.capabilities is not None and question.capabilities.own_first
     credited = list(_require_own(matrix, table)) if own_first else []
-    inputs = input_rows(matrix, table.problem, table.inputs)
-    columns = _columns(table, inputs, question, credited)
+    columns = _columns(matrix, table, question, credited)
     return make_instance(
         table.problem,
         mutants,
         [table.inputs[column] for column in columns],
-        kills[:, columns],
-        slack_decades=slack[:, columns],
-        costs=inputs["bytes"].to_numpy(dtype=np.int64)[columns],
-        given=kills[:, credited].sum(axis=1),
-        given_slack_decades=slack[:, credited].max(axis=1, initial=0.0),
+        dense_part(table.kills, rows, columns),
+        slack_decades=dense_part(table.slack, rows, columns),
+        costs=input_bytes(matrix, table.problem, table.inputs)[columns],
+        given=dense_part(table.kills, rows, credited).sum(axis=1),
+        given_slack_decades=dense_part(table.slack, rows, credited).max(axis=1, initial=0.0),
         groups=groups_of([table.inputs[column] for column in columns]),
     )
 
@@ -139,17 +136,17 @@ def make_case(
     instance = case_instance(matrix, table, mutants, question)
     own = _own_columns(matrix, table)
     rows = rows_of(table, mutants)
-    kills = table.kills[rows].toarray()
-    columns = [table.inputs.index(name) for name in instance.inputs]
+    places = {name: column for column, name in enumerate(table.inputs)}
+    columns = [places[name] for name in instance.inputs]
     about = _about(matrix, problem, mutants) if like is None else like.about
     return Case(
         problem=problem,
         table=table,
         instance=instance,
         about=about,
-        own=None if own is None else np.asarray(kills[:, list(own)].any(axis=1)),
-        first_own=None if own is None else np.asarray(kills[:, own[0]]),
-        unknown_cells=int((~table.ran[rows].toarray()[:, columns]).sum()),
+        own=None if own is None else killed_by(table, rows, own),
+        first_own=None if own is None else killed_by(table, rows, own[:1]),
+        unknown_cells=len(rows) * len(columns) - int(dense_part(table.ran, rows, columns).sum()),
         own_inputs=None if own is None else tuple(table.inputs[column] for column in own),
         given=_given(matrix, table, question),
         flaky_cells=0 if block is None else _flaky(matrix, table, block, mutants, columns),
@@ -181,7 +178,7 @@ def _about(matrix: Matrix, problem: str, mutants: tuple[str, ...]) -> About:
 
 
 def _columns(
-    table: KillTable, inputs: pd.DataFrame, question: Question, barred: Sequence[int]
+    matrix: Matrix, table: KillTable, question: Question, barred: Sequence[int]
 ) -> list[int]:
     """Positions of the inputs that may be chosen."""
     capabilities = question.capabilities
@@ -189,11 +186,11 @@ def _columns(
         allowed = table.choosable.copy()
         allowed[list(barred)] = False
         return [int(column) for column in np.flatnonzero(allowed)]
+    inputs = input_rows(matrix, table.problem, table.inputs)
     chosen = []
     for column, (needs, values) in enumerate(zip(inputs["needs"], inputs["values"], strict=True)):
-        carried = capabilities is None or (
-            capabilities.carries(frozenset(Need(str(need)) for need in needs))
-            and (capabilities.draws or not _draws(values))
+        carried = capabilities.carries(frozenset(Need(str(need)) for need in needs)) and (
+            capabilities.draws or not _draws(values)
         )
         if table.choosable[column] and carried and column not in barred:
             chosen.append(column)
@@ -244,26 +241,3 @@ def _flaky(
     chosen = np.zeros(len(layout.names), dtype=np.bool_)
     chosen[list(columns)] = True
     return int((torn & rows[block.rows] & chosen[block.columns]).sum())
-
-
-def rejected_cells(
-    table: KillTable, inputs: Sequence[str], controls: NDArray[np.bool_] | None = None
-) -> tuple[int, int]:
-    """Count rejected and all run cells of controls on some inputs.
-
-    Parameters
-    ----------
-    table : KillTable
-    inputs : sequence of str
-    controls : ndarray of bool, controls, optional
-        Which controls; all of them by default, blind ones included.
-    """
-    columns = [table.inputs.index(name) for name in inputs]
-    which = np.ones(len(table.controls), dtype=np.bool_) if controls is None else controls
-    rejected = table.control_rejections[which][:, columns] & table.control_ran[which][:, columns]
-    return int(rejected.sum()), int(table.control_ran[which][:, columns].sum())
-
-
-def null_rows(table: KillTable) -> NDArray[np.intp]:
-    """Rows of the implementations that do no work."""
-    return table.rows(Kind.NULL)

@@ -85,6 +85,20 @@ def input_rows(matrix: Matrix, problem: str, columns: Sequence[str]) -> pd.DataF
     return rows.set_index("input", drop=False).loc[names]
 
 
+def input_bytes(matrix: Matrix, problem: str, columns: Sequence[str]) -> NDArray[np.int64]:
+    """Return the sizes in bytes of the inputs of some columns, in their order."""
+
+    def read() -> NDArray[np.int64]:
+        sizes: NDArray[np.int64] = matrix.inputs_of(problem)["bytes"].to_numpy(dtype=np.int64)
+        return sizes
+
+    sizes = matrix.remember(f"bytes {problem}", read)
+    layout = layout_of(matrix, problem)
+    if tuple(columns) == layout.names:
+        return sizes
+    return sizes[[layout.columns[input_of(column)] for column in columns]]
+
+
 def judged_table(
     matrix: Matrix,
     problem: str,

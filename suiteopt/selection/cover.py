@@ -12,10 +12,16 @@ from numpy.typing import NDArray
 from scipy import optimize
 from scipy.sparse import csc_array, csr_array
 
+from suiteopt.selection.cover_search import (
+    CoverTable,
+    dual_bound,
+    search_cover,
+    without_redundant,
+)
 from suiteopt.selection.result import Proof
 
 DOMINANCE_WORK = 50_000_000
-"""Multiply-adds up to which all pairs of columns are compared for dominance."""
+"""Multiply-adds up to which all pairs of columns, or of rows, are compared for dominance."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,8 @@ def minimum_cover(
     """Find a cheapest set of columns that covers every coverable row.
 
     Reductions (essential columns, dominated columns, dominating rows) to a fixed point, greedy
-    with removal of redundant columns, then HiGHS on what is left. A square core is no proof: it
-    is solved like any other.
+    with removal of redundant columns and exchanges, then HiGHS on what is left. A square core is
+    no proof: it is solved like any other. On very large instances dominance is not looked for.
 
     Parameters
     ----------
@@ -66,27 +72,46 @@ def minimum_cover(
     costs : ndarray of int64, shape (n,), optional
         Positive; 1 each by default, so that the number of columns is minimised.
     seconds : float
-        Wall-clock limit of the exact solver.
+        Wall-clock limit of the exact solver; 0 leaves it out, and the bound is what the
+        reductions and one pass over the kills give.
     """
-    matrix = csr_array(kills).astype(np.int32)
-    matrix.eliminate_zeros()
+    matrix = _pattern(kills)
     price = np.ones(matrix.shape[1], dtype=np.int64) if costs is None else costs.astype(np.int64)
     if np.any(price <= 0):
         raise ValueError("costs of a cover are positive")
     core, rows, columns, fixed = _reduce(matrix, price)
-    chosen = fixed + [int(columns[column]) for column in _greedy(core, price[columns])]
-    chosen = _without_redundant(matrix, price, chosen)
+    table = CoverTable(core, price[columns])
+    chosen = fixed + [int(columns[column]) for column in search_cover(table)]
     paid = int(price[fixed].sum())
-    bound = paid
-    if core.shape[0]:
+    bound = paid + dual_bound(table)
+    if core.shape[0] and seconds > 0 and bound < price[chosen].sum():
         exact, lower = _exact(core, price[columns], seconds)
-        bound = paid + lower
+        bound = max(bound, paid + lower)
         if exact is not None:
-            found = _without_redundant(matrix, price, fixed + [int(columns[c]) for c in exact])
-            if price[found].sum() < price[chosen].sum():
-                chosen = found
+            found = fixed + [int(columns[c]) for c in exact]
+            chosen = min(chosen, found, key=lambda some: int(price[some].sum()))
+    whole = CoverTable(_coverable(matrix), price)
+    if fixed or len(columns) < len(price):
+        chosen = without_redundant(whole, chosen)
     cost = int(price[chosen].sum())
     return Cover(tuple(sorted(chosen)), cost, min(bound, cost), (len(rows), int(core.shape[1])))
+
+
+def _pattern(kills: csr_array | NDArray[np.bool_]) -> csr_array:
+    """Return where there is something, as truth values; shares what it can with the argument."""
+    table = csr_array(kills)
+    matrix = csr_array(
+        (table.data != 0, table.indices, table.indptr), shape=table.shape, copy=False
+    )
+    if not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _coverable(matrix: csr_array) -> csr_array:
+    rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    return matrix if len(rows) == matrix.shape[0] else csr_array(matrix[rows])
 
 
 def _reduce(
@@ -96,27 +121,37 @@ def _reduce(
     rows = np.flatnonzero(np.diff(matrix.indptr) > 0)
     columns = np.arange(matrix.shape[1])
     fixed: list[int] = []
+    core = _coverable(matrix)
     while True:
-        core = csr_array(matrix[rows][:, columns])
-        before = core.shape
         single = np.flatnonzero(np.diff(core.indptr) == 1)
         if len(single):
             essential = np.unique(core.indices[core.indptr[single]])
             fixed += [int(columns[column]) for column in essential]
-            covered = np.asarray(core[:, essential].sum(axis=1)).ravel() > 0
-            rows, columns = rows[~covered], np.delete(columns, essential)
+            covered = np.isin(core.indices, essential)
+            open_rows = np.add.reduceat(covered, core.indptr[:-1]) == 0
+            rows, columns = rows[open_rows], np.delete(columns, essential)
+            core = csr_array(matrix[rows][:, columns])
             continue
-        rows = rows[_minimal_rows(core)]
-        core = csr_array(matrix[rows][:, columns])
-        columns = columns[_undominated_columns(core, price[columns])]
-        if (len(rows), len(columns)) == before:
-            return csr_array(matrix[rows][:, columns]), rows, columns, fixed
+        before = core.shape
+        kept = _minimal_rows(core)
+        if len(kept) < len(rows):
+            rows = rows[kept]
+            core = csr_array(matrix[rows][:, columns])
+        kept = _undominated_columns(core, price[columns])
+        if len(kept) < len(columns):
+            columns = columns[kept]
+            core = csr_array(matrix[rows][:, columns])
+        if core.shape == before:
+            return core, rows, columns, fixed
 
 
 def _minimal_rows(core: csr_array) -> NDArray[np.intp]:
     """Rows whose killers include those of no other row; of equal rows the first."""
     sizes = np.diff(core.indptr)
-    shared = csc_array(core @ core.T)
+    if _pairs(csc_array(core)) > DOMINANCE_WORK:
+        return np.arange(core.shape[0])
+    counted = core.astype(np.int32)
+    shared = csc_array(counted @ counted.T)
     keep = np.ones(core.shape[0], dtype=np.bool_)
     for row in range(core.shape[0]):
         others = shared.indices[shared.indptr[row] : shared.indptr[row + 1]]
@@ -128,10 +163,11 @@ def _minimal_rows(core: csr_array) -> NDArray[np.intp]:
 
 def _undominated_columns(core: csr_array, price: NDArray[np.int64]) -> NDArray[np.intp]:
     """Columns that no other covers at no higher cost; of equal ones the first."""
-    if np.sum(np.diff(core.indptr).astype(np.float64) ** 2) > DOMINANCE_WORK:
-        return np.flatnonzero(np.diff(csc_array(core).indptr) > 0)
-    sizes = np.diff(csc_array(core).indptr)
-    shared = csc_array(core.T @ core)
+    sizes = np.bincount(core.indices, minlength=core.shape[1])
+    if _pairs(core) > DOMINANCE_WORK:
+        return np.flatnonzero(sizes > 0)
+    counted = core.astype(np.int32)
+    shared = csc_array(counted.T @ counted)
     keep = sizes > 0
     for column in np.flatnonzero(keep):
         span = slice(shared.indptr[column], shared.indptr[column + 1])
@@ -143,37 +179,9 @@ def _undominated_columns(core: csr_array, price: NDArray[np.int64]) -> NDArray[n
     return np.flatnonzero(keep)
 
 
-def _greedy(core: csr_array, price: NDArray[np.int64]) -> list[int]:
-    """Most new rows for the money, again and again; equal ratios go to the smaller column."""
-    by_column = csc_array(core)
-    gains = np.diff(by_column.indptr).astype(np.int64)
-    open_rows = np.ones(core.shape[0], dtype=np.bool_)
-    chosen = []
-    while open_rows.any():
-        column = int(np.argmax(gains / price))
-        chosen.append(column)
-        span = slice(by_column.indptr[column], by_column.indptr[column + 1])
-        new = by_column.indices[span]
-        new = new[open_rows[new]]
-        open_rows[new] = False
-        for row in new:
-            gains[core.indices[core.indptr[row] : core.indptr[row + 1]]] -= 1
-    return chosen
-
-
-def _without_redundant(
-    matrix: csr_array, price: NDArray[np.int64], columns: list[int]
-) -> list[int]:
-    """Drop columns, the dearest first, that the others make superfluous."""
-    by_column = csc_array(matrix)
-    counts = np.asarray(matrix[:, columns].sum(axis=1)).ravel()
-    kept = set(columns)
-    for column in sorted(columns, key=lambda c: (-int(price[c]), -c)):
-        rows = by_column.indices[by_column.indptr[column] : by_column.indptr[column + 1]]
-        if np.all(counts[rows] >= 2):
-            counts[rows] -= 1
-            kept.discard(column)
-    return sorted(kept)
+def _pairs(table: csr_array | csc_array) -> float:
+    """Multiply-adds of comparing all pairs across the lines of a compressed table."""
+    return float(np.sum(np.diff(table.indptr).astype(np.float64) ** 2))
 
 
 def _exact(

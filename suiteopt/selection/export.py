@@ -5,7 +5,8 @@ from typing import Any
 
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.comparators import comparator_of, input_of, input_rows
-from suiteopt.selection.report import MatrixSelection, ProblemSelection
+from suiteopt.selection.problem_report import ProblemSelection
+from suiteopt.selection.report import MatrixSelection
 from suiteopt.suite import Member, ProblemSuite, Suite
 
 

@@ -119,12 +119,14 @@ def make_instance(
         raise ValueError(f"kills has shape {table.shape}, names say {shape}")
     if len(set(inputs)) != len(inputs) or len(set(mutants)) != len(mutants):
         raise ValueError("names of mutants and of inputs must be unique")
-    order = sorted(range(len(inputs)), key=lambda column: inputs[column])
+    order: Any = sorted(range(len(inputs)), key=lambda column: inputs[column])
+    if order == list(range(len(inputs))):
+        order = slice(None)  # nothing is copied
     weight = _whole(weights, shape[0], 1)
     cost = _whole(costs, shape[1], 0)
     if np.any(weight <= 0) or np.any(cost < 0):
         raise ValueError("weights are positive and costs not negative")
-    decades = np.zeros(shape) if slack_decades is None else np.asarray(slack_decades, dtype=float)
+    decades = np.zeros((1, 1)) if slack_decades is None else np.asarray(slack_decades)
     base = np.zeros(shape[0]) if given is None else np.asarray(given, dtype=float)
     base_decades = (
         np.zeros(shape[0])
@@ -134,7 +136,7 @@ def make_instance(
     return Instance(
         problem=problem,
         mutants=tuple(mutants),
-        inputs=tuple(inputs[column] for column in order),
+        inputs=tuple(sorted(inputs)),
         kills=np.ascontiguousarray(table[:, order]),
         weights=weight,
         slack=np.ascontiguousarray(_quantised(decades, table)[:, order]),
@@ -156,13 +158,19 @@ def _whole(values: ArrayLike | None, length: int, default: int) -> NDArray[np.in
 
 
 def _quantised(decades: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.int32]:
-    bounded = np.clip(np.nan_to_num(decades, nan=0.0), 0.0, SLACK_CEILING_DECADES)
-    return np.where(where, np.floor(bounded * SLACK_UNITS), 0.0).astype(np.int32)
+    whole = np.zeros(where.shape, dtype=np.int32)
+    places = np.nonzero(where)
+    values = np.broadcast_to(decades, where.shape)[places].astype(np.float64)
+    bounded = np.clip(np.nan_to_num(values, nan=0.0), 0.0, SLACK_CEILING_DECADES)
+    whole[places] = np.floor(bounded * SLACK_UNITS)
+    return whole
 
 
 def keep_columns(instance: Instance, columns: Sequence[int] | NDArray[np.intp]) -> Instance:
     """Restrict to ascending column indices."""
     index = np.asarray(columns, dtype=np.intp)
+    if len(index) == len(instance.inputs):
+        return instance
     return replace(
         instance,
         inputs=tuple(instance.inputs[column] for column in index),

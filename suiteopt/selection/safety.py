@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suiteopt.matrix.judge import dense_of
 from suiteopt.matrix.kill import calibrating_controls, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
@@ -141,15 +142,10 @@ def _worst(
     matrix: Matrix, problem: str, block: CellBlock, names: Sequence[str]
 ) -> NDArray[np.float64]:
     """Stored maxima of controls, controls x inputs; infinite where one fails, NaN: not run."""
-    details = matrix.implementations_of(problem)["implementation"].astype(str)
-    rows = {name: row for row, name in enumerate(details)}
-    dense = np.full((len(rows), len(matrix.inputs_of(problem))), np.nan)
-    fails = block.fatal | block.fails_high | block.decided
-    dense[block.rows, block.columns] = np.where(
-        fails, np.inf, np.where(block.measured, block.high, np.nan)
-    )
-    worst: NDArray[np.float64] = dense[[rows[name] for name in names]]
-    return worst
+    layout = layout_of(matrix, problem)
+    rows = np.array([layout.rows[name] for name in names], dtype=np.intp)
+    shape = (len(layout.ids), len(layout.names))
+    return dense_of(block.worst, block, rows, shape, np.nan)
 
 
 def _largest(worst: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -181,14 +177,35 @@ def choose_safety(
     float
         `CALIBRATED_SAFETY` where nothing is left to choose by.
     """
-    total = np.zeros(len(safeties), dtype=np.int64)
-    trials = 0
-    for part in cells:
-        if part.problem == without_problem:
-            continue
-        keep = np.array([kind != without_kind for kind in part.kinds], dtype=np.bool_)
-        total += part.rejected[keep].sum(axis=0)
-        trials += int(part.trials[keep].sum())
-    if not trials:
-        return CALIBRATED_SAFETY
-    return float(safeties[int(np.argmin(total))])
+    return SafetyChooser(cells, safeties).choose(without_problem, without_kind)
+
+
+class SafetyChooser:
+    """Chooses the safety again and again, each time with something else left out.
+
+    Parameters
+    ----------
+    cells : sequence of `HeldOutKinds`
+        One a problem.
+    safeties : sequence of float
+        As `choose_safety` takes them.
+    """
+
+    def __init__(self, cells: Sequence[HeldOutKinds], safeties: Sequence[float] = SAFETIES) -> None:
+        self._safeties = safeties
+        self._problems = np.array([part.problem for part in cells for _ in part.kinds], dtype=str)
+        self._kinds = np.array([kind for part in cells for kind in part.kinds], dtype=str)
+        nothing = np.zeros((0, len(safeties)), dtype=np.int64)
+        self._rejected = np.concatenate([nothing, *(part.rejected for part in cells)])
+        self._trials = np.concatenate([nothing[:, 0], *(part.trials for part in cells)])
+
+    def choose(self, without_problem: str | None = None, without_kind: str | None = None) -> float:
+        """Return what `choose_safety` does."""
+        keep = np.ones(len(self._trials), dtype=np.bool_)
+        if without_problem is not None:
+            keep &= self._problems != without_problem
+        if without_kind is not None:
+            keep &= self._kinds != without_kind
+        if not self._trials[keep].any():
+            return CALIBRATED_SAFETY
+        return float(self._safeties[int(np.argmin(self._rejected[keep].sum(axis=0)))])

@@ -12,8 +12,9 @@ from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, Constraints, check_budget
 from suiteopt.selection.describe import describe
 from suiteopt.selection.limits import Limits
+from suiteopt.selection.problem_report import ProblemSelection
 from suiteopt.selection.question import Objective, Question
-from suiteopt.selection.report import MatrixSelection, ProblemSelection
+from suiteopt.selection.report import MatrixSelection
 from suiteopt.selection.required import split_constraints
 from suiteopt.selection.result import Selection
 from suiteopt.selection.robust_choice import choose_robust

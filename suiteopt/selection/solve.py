@@ -26,6 +26,10 @@ BACKENDS = {"mathopt": ("highs", "scip"), "pulp": ("highs", "cbc")}
 AUTO_WORK = 2e9
 """Multiply-adds up to which `auto` enumerates: about a second on one core."""
 
+AUTO_PAIRS_WORK = 1e11
+"""The same for pairs, which are one large matrix product: some five seconds on one core, where a
+linear relaxation of such an instance takes minutes and proves nothing."""
+
 AUTO_NONZEROS = 100_000
 """Kills up to which `auto` asks HiGHS for an optimum; above, for the linear relaxation alone.
 
@@ -132,7 +136,8 @@ def _choose(
     instance: Instance, budget: int, name: str, backend: str | None, limits: Limits
 ) -> tuple[tuple[int, ...], int, int | None, tuple[str, str]]:
     """Columns, bound, number of optima, and what the bound came from."""
-    if name == "enumerate" or (name == "auto" and enumeration_work(instance, budget) <= AUTO_WORK):
+    limit = AUTO_PAIRS_WORK if budget <= 2 else AUTO_WORK
+    if name == "enumerate" or (name == "auto" and enumeration_work(instance, budget) <= limit):
         columns, value, optima = enumerate_best(instance, budget)
         return columns, value.detected, optima, ("enumerate", np.__version__)
     small, kept = drop_dominated(instance, max(budget, 1))

@@ -11,8 +11,9 @@ from suiteopt.selection.fixed import best_fixed, breakpoints, sample, with_toler
 from suiteopt.selection.question import Question
 from suiteopt.validation.controls import BLIND, OracleFor
 from suiteopt.validation.figures import SplitFigures
+from suiteopt.validation.fold_scores import mix
 from suiteopt.validation.refit import Refitter
-from suiteopt.validation.scores import mix, split_scores
+from suiteopt.validation.scores import split_scores
 from suiteopt.validation.splits import Folds, Split
 
 GRID = 16

@@ -1,14 +1,14 @@
 """False rejections on controls that the tolerances have not seen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from suiteopt.matrix.kill import KillTable
+from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import Oracle
-from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, case_instance
 from suiteopt.selection.comparators import judged_table
@@ -121,6 +121,7 @@ def hold_out_controls(
     budget: int,
     solver: str,
     oracle_for: OracleFor | None = None,
+    before: HeldOutControls | None = None,
 ) -> HeldOutControls:
     """Leave one control kind out at a time, calibrate and choose anew, and judge it.
 
@@ -137,10 +138,14 @@ def hold_out_controls(
     solver : str
     oracle_for : callable, optional
         Another safety for each problem and kind; the question's oracle by default.
+    before : HeldOutControls, optional
+        What the question's oracle gave on the same cases: taken over where ``oracle_for`` returns
+        that oracle.
     """
+    known = {(row.control, row.kind): row for row in before.rows} if before is not None else {}
     rows: list[HeldOutControl] = []
     for case in found:
-        rows += _of_problem(matrix, question, case, budget, solver, oracle_for)
+        rows += _of_problem(matrix, question, case, budget, solver, oracle_for, known)
     return HeldOutControls(tuple(rows))
 
 
@@ -151,15 +156,18 @@ def _of_problem(
     budget: int,
     solver: str,
     oracle_for: OracleFor | None,
+    known: Mapping[tuple[str, str], HeldOutControl],
 ) -> list[HeldOutControl]:
-    details = matrix.implementations_of(case.problem)
-    details = details[details["kind"] == str(Kind.CONTROL)].set_index("implementation")
+    layout = layout_of(matrix, case.problem)
+    kind_of = matrix.remember(
+        f"control kinds {case.problem}", lambda: _control_kinds(matrix, case.problem)
+    )
     calibrating = [
         name
         for name, counts in zip(case.table.controls, case.table.calibrating, strict=True)
         if counts
     ]
-    kinds = {name: str(details.at[name, "control_kind"]) for name in calibrating}
+    kinds = {name: kind_of[name] for name in calibrating}
     block = case.block
 
     def judged(oracle: Oracle, controls: Sequence[str] | None) -> tuple[KillTable, Instance]:
@@ -179,16 +187,25 @@ def _of_problem(
         if not rest:
             continue
         oracle = question.oracle if oracle_for is None else oracle_for(case.problem, kind)
-        table, instance = judged(oracle, rest)
         out = [name for name in calibrating if kinds[name] == kind]
+        if oracle == question.oracle and all((name, kind) in known for name in out):
+            rows += [known[name, kind] for name in out]
+            continue
+        table, instance = judged(oracle, rest)
         rows += _judge(table, instance, out, kind, budget, solver)
-    blind = [name for name in case.table.controls if bool(details.at[name, "blind"])]
+    blind = [name for name in case.table.controls if layout.blind[layout.rows[name]]]
     if blind:
         table, instance = case.table, case.instance
         if oracle_for is not None:
             table, instance = judged(oracle_for(case.problem, BLIND), calibrating)
         rows += _judge(table, instance, blind, BLIND, budget, solver)
     return rows
+
+
+def _control_kinds(matrix: Matrix, problem: str) -> dict[str, str]:
+    rows = matrix.implementations_of(problem)
+    names, kinds = rows["implementation"].astype(str), rows["control_kind"].astype(str)
+    return dict(zip(names, kinds, strict=True))
 
 
 def _judge(

@@ -58,7 +58,7 @@ def cross_validate(
     capabilities: Capabilities | None = None,
     target: str | None = None,
     solver: str = "auto",
-    folds: int = FOLDS,
+    folds: int | None = None,
     repeats: int = REPEATS,
     seed: int = 0,
     denominator: Denominator = Denominator.WITNESSED,
@@ -77,8 +77,11 @@ def cross_validate(
     budget : int
     oracle, capabilities, target, solver, denominator, locked, allow_incomplete
         As `suiteopt.selection.select.select` takes them.
-    folds, repeats : int
-        Folds a repeat, and repeats, of the random and the site split.
+    folds : int, optional
+        Folds a repeat of the random and the site split; by default `FOLDS`, or as many as there
+        are groups where these are fewer.
+    repeats : int
+        Of the same.
     seed : int
     objective : Objective
         With the held-out one, both are compared on the same folds.
@@ -91,7 +94,7 @@ def cross_validate(
     started = time.perf_counter()
     check_budget(budget, capabilities)
     parse_solver(solver)
-    if folds < 2 or repeats < 1:
+    if (folds is not None and folds < 2) or repeats < 1:
         raise UserError("cross-validation needs at least 2 folds and 1 repeat")
     question = settle(
         matrix, oracle, budget, capabilities, denominator, locked, allow_incomplete, solver
@@ -103,6 +106,7 @@ def cross_validate(
             f"the matrix at {matrix.path} has {mutants} mutants that count, and cross-validation "
             "needs at least 2; measure more or choose another denominator"
         )
+    folds = _fitting(folds, found)
     plans = _plans(found, folds, repeats, seed)
     tolerances: tuple[float, ...] = ()
     choose_splits: ChooseSplits = split_figures
@@ -131,6 +135,9 @@ def cross_validate(
         tables = [Refitter(case.instance, size, "auto") for case in cases]
         return split_figures(Split.RANDOM, plan, cases, tables)
 
+    controls = hold_out_controls(matrix, question, found, budget, solver, oracle_for)
+    # Where the oracle itself is chosen anew for each problem, these are not the question's.
+    by_question = controls if oracle_for is None else None
     return CrossValidation(
         matrix_id=matrix.id,
         label=matrix.meta.label,
@@ -145,8 +152,8 @@ def cross_validate(
         splits={
             split: choose_splits(split, plan, found, refitters) for split, plan in plans.items()
         },
-        controls=hold_out_controls(matrix, question, found, budget, solver, oracle_for),
-        nested=nested(matrix, question, found, budget, solver, nested_splits),
+        controls=controls,
+        nested=nested(matrix, question, found, budget, solver, nested_splits, by_question),
         denominators=wide_denominators(matrix, found, refitters, members, folds, repeats, seed),
         sensitivity=sensitivity(matrix, question, found, members),
         published=published_conditions(
@@ -161,6 +168,19 @@ def cross_validate(
         locked_rules=locked_rules(matrix, question, budget, solver) if locked else None,
         seconds=time.perf_counter() - started,
     )
+
+
+def _fitting(folds: int | None, found: Sequence[Case]) -> int:
+    """Return how many folds are made; refuse more than asked for can be."""
+    if folds is None:
+        return FOLDS
+    groups = len(np.unique(site_groups([sites for case in found for sites in case.sites])))
+    if folds > groups > 1:
+        raise UserError(
+            f"{folds} folds are more than the {groups} groups of mutants that share an edited "
+            f"expression; give --folds {groups} or fewer"
+        )
+    return folds
 
 
 def _plans(found: Sequence[Case], folds: int, repeats: int, seed: int) -> dict[Split, Folds]:

@@ -90,13 +90,12 @@ def valid_rows(matrix: Matrix, case: Case) -> ValidRows:
     rows = np.flatnonzero(counted(matrix, table, Denominator.VALID))
     names = [table.implementations[row] for row in rows]
     place = {name: position for position, name in enumerate(names)}
-    kills = table.kills[rows].toarray()
+    kills = table.kills.toarray()[rows]
     columns = {name: column for column, name in enumerate(table.inputs)}
 
     def killed_by(inputs: Sequence[str]) -> NDArray[np.bool_]:
         return np.asarray(kills[:, [columns[name] for name in inputs]].any(axis=1))
 
-    details = matrix.implementations_of(case.problem).set_index("implementation").loc[names]
     return ValidRows(
         kills=kills[:, [columns[name] for name in case.instance.inputs]],
         given=killed_by(case.given),
@@ -104,8 +103,15 @@ def valid_rows(matrix: Matrix, case: Case) -> ValidRows:
         first_own=None if case.own_inputs is None else killed_by(case.own_inputs[:1]),
         headline=np.array([place[name] for name in case.instance.mutants], dtype=np.intp),
         masks={which: counted(matrix, table, which)[rows] for which in Denominator},
-        sites=sites_of(matrix, case.problem, details),
+        sites=_sites(matrix, case, names),
     )
+
+
+def _sites(matrix: Matrix, case: Case, mutants: Sequence[str]) -> tuple[tuple[Site, ...], ...]:
+    if tuple(mutants) == case.instance.mutants:
+        return case.sites
+    details = matrix.implementations_of(case.problem).set_index("implementation")
+    return sites_of(matrix, case.problem, details.loc[list(mutants)])
 
 
 def wide_denominators(

@@ -16,7 +16,7 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, make_case
 from suiteopt.selection.comparators import ANY
 from suiteopt.selection.question import Question
-from suiteopt.selection.safety import SAFETIES, choose_safety, held_out_kinds
+from suiteopt.selection.safety import SAFETIES, SafetyChooser, held_out_kinds
 from suiteopt.selection.solve import solve
 from suiteopt.validation.controls import HeldOutControls, hold_out_controls
 from suiteopt.validation.figures import SplitFigures, share_of
@@ -80,8 +80,17 @@ def nested(
     budget: int,
     solver: str,
     split_all: SplitAll,
+    controls: HeldOutControls | None = None,
 ) -> Nested | None:
     """Choose the safety anew for whatever is judged.
+
+    Parameters
+    ----------
+    matrix, question, found, budget, solver
+        As `hold_out_controls` takes them.
+    split_all : callable
+    controls : HeldOutControls, optional
+        What the question's oracle gave; it is not measured twice.
 
     Returns
     -------
@@ -95,7 +104,8 @@ def nested(
     )
     if not any(part.trials.any() for part in kinds):
         return None
-    safeties = {case.problem: choose_safety(kinds, without_problem=case.problem) for case in found}
+    chooser = SafetyChooser(kinds)
+    safeties = {case.problem: chooser.choose(case.problem) for case in found}
     cases = [
         case
         if safeties[case.problem] == question.oracle.safety
@@ -110,16 +120,17 @@ def nested(
     ]
 
     def oracle_for(problem: str, kind: str) -> Oracle:
-        safety = choose_safety(kinds, without_problem=problem, without_kind=kind)
-        return replace(question.oracle, safety=safety)
+        return replace(question.oracle, safety=chooser.choose(problem, kind))
 
     return Nested(
         safeties=safeties,
-        chosen=choose_safety(kinds),
+        chosen=chooser.choose(),
         fitted=sum(solve(case.instance, budget, solver).detected for case in cases),
         mutants=sum(case.instance.total for case in cases),
         splits=split_all(cases),
-        controls=hold_out_controls(matrix, question, found, budget, solver, oracle_for),
+        controls=hold_out_controls(
+            matrix, question, found, budget, solver, oracle_for, before=controls
+        ),
         grid=tuple(
             (
                 safety,

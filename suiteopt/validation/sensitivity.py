@@ -8,8 +8,9 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
-from suiteopt.selection.cases import Case, rejected_cells
+from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import judged_table
+from suiteopt.selection.cuts import rejected_cells
 from suiteopt.selection.question import Question
 from suiteopt.validation.figures import share_of
 

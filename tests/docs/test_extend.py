@@ -68,6 +68,17 @@ def test_the_problem_and_its_controls(tmp_path: Path) -> None:
             assert torch.allclose(control.run(tensors)["y"], wanted, rtol=1e-4)
 
 
+def test_values_that_indices_choose() -> None:
+    text = block("def value_of").split("...\n")[0]
+    made = module("values", f"import torch\nTensors = dict\n{text}")
+    x = torch.tensor([[1.0, 3.0, 3.0]])
+    places = torch.tensor([[0, 2, 3]])
+    values = made.value_of({"x": x}, {"places": places})["places"]
+    assert values.dtype is torch.float64
+    assert values[0, :2].tolist() == [1.0, 3.0]
+    assert values[0, 2].isnan()
+
+
 def test_the_rule_and_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = module("my_rules", block("RULES = "))
     monkeypatch.setitem(sys.modules, "my_rules", rules)

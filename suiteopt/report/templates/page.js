@@ -26,14 +26,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 // Filters: a text in the row or entry, a word in a column, a positive number in a column.
+// A long list begins with its first entries; a search looks through all of them.
 for (const form of document.querySelectorAll("form.filter")) {
   const table = form.dataset.table && document.getElementById(form.dataset.table);
   const items = table ? [...table.tBodies[0].rows]
     : [...document.getElementById("list-" + form.dataset.list).children];
   const text = item => (table ? item.textContent : item.dataset.text).toLowerCase();
   const said = form.querySelector("output");
+  const all = form.querySelector("button.all");
+  let first = Number(form.dataset.first || Infinity);
   const apply = () => {
     const wanted = form.querySelector("input[type=search]").value.trim().toLowerCase();
+    const most = wanted === "" ? first : Infinity;
     let shown = 0;
     for (const item of items) {
       let keep = text(item).includes(wanted);
@@ -45,12 +49,19 @@ for (const form of document.querySelectorAll("form.filter")) {
         const cell = item.cells[Number(box.dataset.positive)];
         keep = keep && (!box.checked || Number(cell.dataset.order) > 0);
       }
-      item.hidden = !keep;
-      shown += keep;
+      item.hidden = !keep || shown >= most;
+      shown += !item.hidden;
     }
     said.textContent = shown + " of " + items.length;
+    if (all) all.hidden = items.length <= most;
   };
   form.addEventListener("input", apply);
   form.addEventListener("submit", event => event.preventDefault());
+  if (all) all.addEventListener("click", () => {
+    const next = items[first].querySelector("summary");
+    first = Infinity;
+    apply();
+    next.focus();
+  });
   apply();
 }

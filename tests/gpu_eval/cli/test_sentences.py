@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu_eval.problems.scaffold import new_problem
 from suiteopt.matrix.writer import MatrixWriter
 from tests.gpu_eval.cli.command import Command
 
@@ -23,6 +24,14 @@ from tests.gpu_eval.cli.command import Command
         (("witness", "OUT"), "OUT is no directory"),
         (("corpus", "check", "level9/001"), "no problem 'level9/001'"),
         (("corpus", "check", "level1/019", "--all"), "not both"),
+        (("corpus", "check", "LEVEL1/019"), "did you mean level1/019"),
+        (("corpus", "check", ""), "'gpu-eval corpus list' names all 100"),
+        (("corpus", "check", "--corpus", "nowhere"), "nowhere is no directory"),
+        (("run", "--output", "OUT", "--dry-run", "--device", "tpu"), "unknown device 'tpu'"),
+        (("run", "--output", "OUT", "--dry-run", "--problem", "x"), "no problem 'x'"),
+        (("mutants", "list", "--problem", "level1/019", "--profile", "x"), "no profile 'x'"),
+        (("mutants", "list", "--problem", "level1/019", "--device", "tpu"), "device 'tpu'"),
+        (("mutants", "show", "level1/019:substrate:scalar"), "no mutant 'level1/019:substrate"),
         (("mutants", "show", "level1/019:relu.cu:no:1"), "no mutant 'level1/019:relu.cu:no:1'"),
         (("mutants", "list", "--problem", "x"), "no problem 'x'"),
         (("replay", "suite.json", "--output", "OUT"), "no suite file suite.json"),
@@ -83,6 +92,78 @@ def test_an_incomplete_matrix_without_its_campaign(gpu_eval: Command, tmp_path: 
     answer = gpu_eval("resume", tmp_path)
     assert answer.code == 2
     assert "incomplete matrix" in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('id="user/mine"', 'id=".."', "the id '..' is not made of letters"),
+        ('id="user/mine"', 'id="user/./x"', "the id 'user/./x' is not made of letters"),
+        ('id="user/mine"', "id=None", "the id None is not made of letters"),
+        ("OperationClass.NORMALIZATION", '"norm"', "it must be a member of OperationClass"),
+        ('"rows", 4096', '"rows", "4096"', "size of a Dimension is '4096'; it must be an integer"),
+        ('"rows", 4096', '"rows", True', "size of a Dimension is True; it must be an integer"),
+        ("level=0", 'level="0"', "level of the problem is '0'; it must be an integer"),
+        ("substrates=(KERNEL,)", "substrates=KERNEL", "'substrates' is Substrate("),
+        ("substrates=(KERNEL,)", "substrates=(None,)", "give one Substrate(...) each"),
+    ],
+)
+def test_wrong_types_in_a_definition(
+    gpu_eval: Command, tmp_path: Path, before: str, after: str, expected: str
+) -> None:
+    file = new_problem("mine", tmp_path / "corpus") / "problem.py"
+    text = file.read_text("utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after), "utf-8")
+    output = tmp_path / "matrix"
+    for command in (("run", "--output", output), ("corpus", "check"), ("mutants", "list")):
+        answer = gpu_eval(*command, "--corpus", tmp_path / "corpus")
+        assert (answer.code, answer.out) == (2, "")
+        assert expected in answer.sentence
+        assert f"{file}:" in answer.sentence
+        assert not output.exists()
+
+
+@pytest.mark.parametrize("damage", ["directory", "bytes", "dangling"])
+def test_sources_that_cannot_be_read(gpu_eval: Command, tmp_path: Path, damage: str) -> None:
+    kernel = new_problem("mine", tmp_path) / "kernel.cu"
+    kernel.unlink()
+    if damage == "directory":
+        kernel.mkdir()
+    elif damage == "bytes":
+        kernel.write_bytes(b"\xff\xfe")
+    else:
+        kernel.symlink_to("nowhere")
+    for command in (("corpus", "check"), ("mutants", "list", "--problem")):
+        answer = gpu_eval(*command, "user/mine", "--corpus", tmp_path)
+        assert (answer.code, answer.out) == (2, "")
+        assert "kernel.cu" in answer.sentence
+
+
+def test_faults_of_a_kernel_that_does_not_compile(gpu_eval: Command, tmp_path: Path) -> None:
+    kernel = new_problem("mine", tmp_path) / "kernel.cu"
+    kernel.write_text(kernel.read_text("utf-8").replace("float sum = 0.0f", "float sum = none"))
+    listed = ("mutants", "list", "--problem", "user/mine", "--corpus", tmp_path)
+    answer = gpu_eval(*listed, "--compile", "--device", "cpu")
+    assert (answer.code, answer.out) == (2, "")
+    assert "user/mine: 'tree' does not compile" in answer.sentence
+    assert gpu_eval(*listed, "--no-compile").code == 0
+
+
+def test_faults_of_a_kernel_that_cannot_be_parsed(gpu_eval: Command, tmp_path: Path) -> None:
+    kernel = new_problem("mine", tmp_path) / "kernel.cu"
+    kernel.write_text(kernel.read_text("utf-8") + "int (\n")
+    for command in (("list", "--problem", "user/mine"), ("show", "user/mine:kernel.cu:lt-to-le:1")):
+        answer = gpu_eval("mutants", *command, "--corpus", tmp_path)
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.sentence.startswith("problem user/mine: kernel.cu:22:")
+
+
+def test_a_problem_named_twice_counts_once(gpu_eval: Command) -> None:
+    once = gpu_eval("mutants", "list", "--problem", "level1/019", "--json").json
+    twice = gpu_eval("mutants", "list", *2 * ("--problem", "level1/019"), "--json").json
+    assert twice == once
+    assert once["problems"] == 1
 
 
 def test_a_wrong_definition_is_named_with_its_line(gpu_eval: Command, tmp_path: Path) -> None:

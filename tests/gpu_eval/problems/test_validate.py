@@ -47,6 +47,15 @@ DEFINITION_EDITS = [
     ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("the y", ("rows",))', '"the y"',
      "'the y' is not an identifier"),
     ("substrates=(KERNEL,)", "substrates=()", "user/mine", "has no substrate"),
+    # dtypes
+    ('TensorSpec("x", ("rows", "cols"))', 'TensorSpec("x", ("rows", "cols"), dtype="float16")',
+     'TensorSpec("x"', "input 'x' is float16; recipes make tensors of structure 'none' float32"),
+    ('TensorSpec("y", ("rows", "cols"))', 'TensorSpec("y", ("rows", "cols"), dtype="long")',
+     'TensorSpec("y"', "output 'y' is long; float32, int32 and int64 can be judged"),
+    ('TensorSpec("y", ("rows", "cols")),',
+     'TensorSpec("y", ("rows", "cols")), TensorSpec("at", ("rows",), dtype="int64"),',
+     'TensorSpec("at"', "output 'y' holds floats and 'at' integers, which cannot be judged "
+     "together; make two problems of it"),
     # sizes and expressions
     ("tile=128", "tile=0", '"cols", 1000', "dimension 'cols' has size 1000, minimum 1, tile 0"),
     ('reduction_length="cols"', 'reduction_length="columns"', '"columns"',

@@ -6,7 +6,7 @@ from suiteopt.audit import audit, compare
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.protocols import load_protocol
-from suiteopt.selection.report import Tally
+from suiteopt.selection.problem_report import Tally
 from tests.suiteopt.builders import tiny_matrix
 
 P, Q = "level1/001", "level1/019"

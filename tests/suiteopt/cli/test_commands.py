@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,14 @@ def suiteopt(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedPr
         check=False,
         cwd=cwd,
     )
+
+
+@pytest.mark.parametrize("command", ["audit", "show level1/001", "info --json"])
+def test_a_reader_that_goes_away_is_no_failed_check(command: str, matrix: str) -> None:
+    words = [sys.executable, "-c", f"import sys; sys.argv[0] = 'suiteopt'; {RUN}", *command.split()]
+    line = f"{shlex.join([*words, '--matrix', matrix])} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def answer(*arguments: str) -> dict[str, Any]:
@@ -50,6 +59,25 @@ def test_info_has_the_promised_keys(matrix: str) -> None:
         "generated", "stillborn", "equivalent", "duplicate", "valid", "witnessed", "distinct"
     }  # fmt: skip
     assert found["mutants"]["valid"] == 8
+
+
+def test_info_names_rules_that_only_copy(tmp_path: Path) -> None:
+    problem = "level1/001"
+    rules = {f"{problem}:m0": {"rules": ["original"]}, f"{problem}:m1": {"rules": ["original"]}}
+    rules[f"{problem}:m2"] = {"rules": ["copy"]}
+    made = tiny_matrix(tmp_path / "m", {problem: [[1, 0], [0, 1], [0, 1]]}, mutants=rules)
+    place = ("--matrix", str(made.path))
+    assert "rule_behaviours" not in answer("info", *place)
+    found = answer("info", "--rules", *place)
+    assert found["mutants"]["distinct"] == found["rule_behaviours"]["distinct"] == 2
+    assert found["rule_behaviours"]["copies"] == ["copy"]
+    assert {row["rule"]: row["own"] for row in found["rule_behaviours"]["rules"]} == {
+        "copy": 0,
+        "original": 1,
+    }
+    text = suiteopt("info", "--rules", *place).stdout
+    assert "1 of 2 rules add only copies of other rules' behaviour: copy" in text
+    assert "behaviour" not in suiteopt("info", *place).stdout.split("distinct behaviours")[1]
 
 
 def test_select_has_the_promised_keys_and_values(matrix: str, tmp_path: Path) -> None:

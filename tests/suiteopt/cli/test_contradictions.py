@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 from suiteopt.cli.main import app
 from suiteopt.errors import UserError
 from suiteopt.protocols.loader import load_protocol
+from tests.suiteopt.builders import tiny_matrix
+from tests.suiteopt.export.samples import tree
 
 REFUSED = [
     ("select --per family", "add --detect"),
@@ -29,6 +31,20 @@ REFUSED = [
     ("crossval --curve --open-locked", "leave --oracle"),
     ("crossval --curve --objective held-out", "leave --oracle"),
     ("exchange junit -o gate.xml --per-problem", "add --fail-under"),
+    ("audit --comparator rms", "belongs to --ceiling"),
+    ("audit --refereeability --comparator rms", "belongs to --ceiling"),
+    ("audit --figure band.svg", "belongs to --blind-band"),
+    ("audit --blind-band --figure band.png", "call it .svg"),
+    ("audit --blind-band --denominator valid", "leave --denominator out"),
+    ("audit --ceiling --denominator valid", "leave --denominator out"),
+    ("audit --refereeability --denominator valid", "leave --denominator out"),
+    ("audit --ceiling --protocol kernelbench", "leave it out"),
+    ("audit --from kernelbench", "give --from A and --to B"),
+    ("audit --ceiling --blind-band", "ask one at a time"),
+    ("show level1/019 --protocol kernelbench", "leave it out of a problem"),
+    ("report -o page --suite suite.json -k 0", "leave them out"),
+    ("survivors --suite suite.json --oracle fixed:1", "leave --oracle out"),
+    ("exchange junit -o g.xml --suite s.json --oracle fixed:1", "give one of them"),
     ("export --remove --repo . --dry-run", "leave --dry-run out"),
     ("export --remove --repo . -o suite.json", "leave --output out"),
     ("export suite.json --to json --repo . --dry-run -o x.json", "leave --output out"),
@@ -60,3 +76,50 @@ def test_a_number_of_bytes_is_a_whole_one_above_zero(command: str, most: str) ->
     result = CliRunner().invoke(app, [*command.split(), "--max-bytes", most])
     assert result.exit_code == 2
     assert "--max-bytes" in result.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "exchange stryker -o m/matrix.json",
+        "exchange major -o m",
+        "exchange junit -o link/cells/j.xml",
+        "report -o m/page --repeats 1",
+        "report -o . --repeats 1 --matrix .",
+        "audit --blind-band --figure m/band.svg",
+    ],
+)
+def test_nothing_is_written_into_the_matrix(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny_matrix(tmp_path / "m", own=True)
+    (tmp_path / "link").symlink_to(tmp_path / "m")
+    before = tree(tmp_path / "m")
+    monkeypatch.chdir(tmp_path / "m" if "--matrix ." in command else tmp_path)
+    words = command.split() if "--matrix" in command else [*command.split(), "--matrix", "m"]
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, UserError)
+    assert "lies in the matrix that is read" in str(result.exception)
+    assert tree(tmp_path / "m") == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "survivors --suite {}",
+        "audit -p {}.toml",
+        "report -o r --suite {}",
+        "show x --oracle {}.toml",
+    ],
+)
+def test_a_directory_for_a_file_is_one_sentence(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny_matrix(tmp_path / "m", own=True)
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d.toml").mkdir()
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, [*command.format("d").split(), "--matrix", "m"])
+    assert isinstance(result.exception, UserError)
+    assert "cannot be read" in str(result.exception)
+    assert "; give " in str(result.exception)

@@ -1,6 +1,8 @@
 """`suiteopt exchange` and `suiteopt import` end to end, in process."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from suiteopt.cli.main import app
+from suiteopt.errors import UserError
 from tests.suiteopt.builders import tiny_matrix
+from tests.suiteopt.export.samples import tree
+from tests.suiteopt.export.test_transaction import failing
 
 runner = CliRunner()
 
@@ -86,3 +91,19 @@ def test_an_incomplete_import_says_so(tmp_path: Path) -> None:
     assert (found["complete"], found["unknown"]) == (False, 1)
     done = run("import", tmp_path / "k.csv", "-o", tmp_path / "n", "--name", "..")
     assert "no file name" in str(done.exception)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_major_is_written_whole_or_not_at_all(
+    matrix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    words = ("exchange", "major", "-o", tmp_path / "out", "--matrix", matrix)
+    if before:
+        assert run(*words, "--oracle", "fixed:1e-9").exit_code == 0
+    there = tree(tmp_path)
+    error = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(os, "fsync", failing(os.fsync, 6, error))
+    done = run(*words)
+    assert isinstance(done.exception, UserError)
+    assert "the disk is full" in str(done.exception)
+    assert tree(tmp_path) == there

@@ -1,6 +1,7 @@
 """Kill maps of Major, plain CSV, NumPy archives."""
 
 import io
+import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -153,20 +154,47 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
 ) -> None:
     np.savez_compressed(tmp_path / "big.npz", kills=np.zeros((100, 100), dtype=bool))
     assert read_arrays(tmp_path / "big.npz").outcomes.shape == (100, 100)
-    monkeypatch.setattr("suiteopt.importers.arrays.BYTES_LIMIT", 5_000)
+    monkeypatch.setattr("suiteopt.importers.arrays.UNPACKED_LIMIT", 5_000)
     with pytest.raises(UserError, match="unpacks to more"):
         read_arrays(tmp_path / "big.npz")
 
 
-def test_an_archive_that_promises_more_than_it_has_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [1 << 45, 10**30])
+def test_an_archive_that_promises_more_than_it_has_is_refused(tmp_path: Path, rows: int) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
-        header, {"descr": "|u1", "fortran_order": False, "shape": (1 << 45, 1)}
+        header, {"descr": "|u1", "fortran_order": False, "shape": (rows, 1)}
     )
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w") as archive:
         archive.writestr("kills.npy", header.getvalue())
     with pytest.raises(UserError, match="no NumPy archive of plain arrays"):
         read_arrays(tmp_path / "bomb.npz")
+
+
+def test_a_member_that_is_no_array_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "text.npz", "w") as archive:
+        archive.writestr("kills.npy", b"hello")
+    with pytest.raises(UserError, match="'kills' is no array"):
+        read_arrays(tmp_path / "text.npz")
+
+
+@pytest.mark.parametrize("code", [0xD800, 0x7FFFFFFF])
+def test_names_that_are_no_text_are_refused(tmp_path: Path, code: int) -> None:
+    names = np.array([[code], [65]], dtype=np.uint32).view("<U1").ravel()
+    np.savez(tmp_path / "k.npz", kills=np.zeros((2, 2), bool), mutants=names)
+    with pytest.raises(UserError, match="a name in 'mutants' that is no text"):
+        read_arrays(tmp_path / "k.npz")
+
+
+@pytest.mark.parametrize("name", ["k.csv", "k.json", "k.xml", "k.npz"])
+def test_pipes_and_devices_are_not_read(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)  # opening it would wait for somebody who writes
+    with pytest.raises(UserError, match="is no regular file"):
+        read_kill_map(tmp_path / name)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")  # of size 0, and without an end
+    with pytest.raises(UserError, match="is no regular file"):
+        read_kill_map(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_protocols_that_differ_in_the_name_alone_judge_alike() -> None:
         (("count = 2", "count = 0"), "the count of an input is no whole number"),
         (("count = 2", "seed = 3"), "an input has keys other than count, parameters"),
         (('values = "lattice-*"', ""), "an input has keys other than"),
-        (('name = "mine"', 'name = "a:b"'), "its name is no word without a colon"),
+        (('name = "mine"', 'name = "a:b"'), "its name has a colon, which sets a tolerance apart"),
         (('name = "mine"', 'name = "mine"\ncolour = 1'), "it has the unknown key 'colour'"),
         (("[[inputs]]", "[inputs]"), "its inputs are no array of tables"),
     ],

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset({"meta", "link", "input", "br"})
+VOID = frozenset({"meta", "link", "input", "br", "wbr"})
 
 
 @dataclass

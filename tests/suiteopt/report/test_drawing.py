@@ -6,8 +6,10 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from suiteopt.report.charts import Line, Span, bars, curves, intervals, strips
+from suiteopt.report.charts import Line, Span, bars, curves, decades, intervals, power, strips
 from suiteopt.report.svg import THEME, Drawing
 from suiteopt.report.tables import Column, table
 
@@ -70,6 +72,15 @@ def test_empty_figures_are_drawn() -> None:
     assert inside(intervals("x", []))
     assert inside(curves("x", [], "n", "y"))
     assert inside(strips("x", [], "t"))
+
+
+@given(st.integers(-45, 38), st.integers(1, 80))
+def test_a_logarithmic_axis_has_few_labels_that_name_their_powers(low: int, width: int) -> None:
+    ticks = list(decades(low, low + width))
+    assert ticks[0] == low
+    assert 2 <= len(ticks) <= 6
+    assert all(float(power(tick)) == pytest.approx(10.0**tick) for tick in ticks)
+    assert [power(tick) for tick in (-9, -3, 0, 4)] == ["1e-9", "0.001", "1", "1e4"]
 
 
 def colours(theme: str) -> dict[str, str]:

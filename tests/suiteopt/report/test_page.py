@@ -217,21 +217,6 @@ def test_the_command_takes_the_matrix_either_way_and_once(matrix: Matrix, tmp_pa
     assert "given twice" in str(both.exception)
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-def test_chromium_runs_it_without_an_error(folder: Path) -> None:
-    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
-    words = [str(CHROMIUM), *flags, "--dump-dom", (folder / "index.html").as_uri()]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
-    assert "CONSOLE" not in done.stderr
-    made = Page(re.sub(r"^<!DOCTYPE html>", "", done.stdout)).root
-    assert made.find("output")[0].text == "2 of 2"
-    assert len(made.by_id("table-problems").find("button")) == 10
-
-
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js on this machine")
 def test_the_script_is_well_formed(page: Node, tmp_path: Path) -> None:
     script = tmp_path / "page.js"

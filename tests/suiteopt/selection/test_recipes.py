@@ -5,7 +5,8 @@ import pytest
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.question import ask
-from suiteopt.selection.recipes import Recipe, recommend
+from suiteopt.selection.recipes import recommend
+from suiteopt.selection.recommendation import Recipe
 from tests.suiteopt.builders import tiny_matrix
 
 A, B, C = "level1/001", "level1/002", "level1/003"

@@ -191,5 +191,10 @@ def test_refusals(tmp_path: Path) -> None:
         cross_validate(matrix, 0)
     with pytest.raises(UserError, match="at least 2 folds"):
         cross_validate(matrix, 1, folds=1)
+    planted = tiny_matrix(tmp_path / "p", PLANTED, mutants=EDITS)
+    groups = cross_validate(planted, 1, repeats=1).splits[Split.SITE].folds
+    assert groups < 5  # the default is lowered to what there is, a wish is not
+    with pytest.raises(UserError, match=f"7 folds are more than the {groups} groups .* --folds"):
+        cross_validate(planted, 1, folds=7)
     with pytest.raises(UserError, match="has 1 mutants that count"):
         cross_validate(tiny_matrix(tmp_path / "n", {P: [[1]]}), 1)
