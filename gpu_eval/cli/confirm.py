@@ -68,13 +68,13 @@ def confirm(
     from gpu_eval.campaign.progress import reporter
     from gpu_eval.devices.registry import check_name, open_device
     from suiteopt.export.confirm import confirm as compare
-    from suiteopt.export.confirm import require_own_matrix
     from suiteopt.matrix.store import Matrix, resolve_matrix
     from suiteopt.suite import Suite
 
     chosen = confirming.narrowed(Suite.open(suite), problem or ())
     chosen_on = Matrix.open(resolve_matrix(matrix))
-    require_own_matrix(chosen, chosen_on)
+    # Whatever its own matrix cannot answer is refused before anything runs.
+    compare(chosen, chosen_on, chosen_on)
     corpora = absolute(corpus)
     if dry_run:
         check_name(device)

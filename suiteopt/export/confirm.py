@@ -46,7 +46,7 @@ def confirm(suite: Suite, matrix: Matrix, measured: Matrix) -> Confirmation:
     UserError
         If the suite was chosen on another matrix, or a matrix does not hold a member.
     """
-    require_own_matrix(suite, matrix)
+    _require_own(suite, matrix)
     oracle = suite_oracle(suite)
     return Confirmation(
         suite_hash=suite.hash,
@@ -60,13 +60,8 @@ def confirm(suite: Suite, matrix: Matrix, measured: Matrix) -> Confirmation:
     )
 
 
-def require_own_matrix(suite: Suite, matrix: Matrix) -> None:
-    """Refuse a matrix that a suite was not chosen on: its promises are not to be found there.
-
-    Raises
-    ------
-    UserError
-    """
+def _require_own(suite: Suite, matrix: Matrix) -> None:
+    """Refuse a matrix that a suite was not chosen on: its promises are not to be found there."""
     if suite.matrix_id != matrix.id:
         raise UserError(
             f"the suite was chosen on the matrix {suite.matrix_id[:12]}, and {matrix.path} is "

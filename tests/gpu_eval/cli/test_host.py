@@ -154,6 +154,27 @@ def test_confirm(gpu_eval: Command, ran: Answer, place: Path) -> None:
     assert again.out.count("cols=12 rows=9") == 2
 
 
+def test_confirm_refuses_before_it_measures(
+    gpu_eval: Command, ran: Answer, place: Path, tmp_path: Path
+) -> None:
+    suite = suite_of(Matrix.open(place / "matrix"), ["test/one:own-0"])
+    (problem,) = suite.problems
+    renamed = replace(problem, members=(replace(problem.members[0], input="test/one:none"),))
+    replace(suite, problems=(renamed,)).save(tmp_path / "renamed.json")
+    replace(suite, matrix_id="0" * 64).save(tmp_path / "foreign.json")
+    replace(suite, oracle="rms:0.5").save(tmp_path / "loose.json")
+    options = ("--corpus", place / "corpus", "--matrix", place / "matrix", "--limits", "full")
+    for name, expected in (
+        ("renamed", "has no input test/one:none"),
+        ("foreign", "the suite was chosen on the matrix 000000000000"),
+        ("loose", "use a tolerance up to 0.1"),
+    ):
+        answer = gpu_eval("confirm", tmp_path / f"{name}.json", "-o", tmp_path / "out", *options)
+        assert (answer.code, answer.out) == (2, "")
+        assert expected in answer.sentence
+    assert not (tmp_path / "out").exists()
+
+
 def test_confirm_exits_with_1_for_a_rejected_control(
     gpu_eval: Command, ran: Answer, place: Path
 ) -> None:
