@@ -10,7 +10,7 @@ from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.cases import make_case
 from suiteopt.selection.question import ask
 
-PROBLEM = "level1/040"
+PROBLEM = "level1/050"
 
 
 @pytest.mark.parametrize("name", list(target_references()))
