@@ -93,17 +93,23 @@ def assemble(
     )
 
 
-def worker_seconds(states: Sequence[ProblemState], shards: Path) -> dict[str, dict[str, float]]:
-    """Add up what workers spent, for base tasks and for blocks, by phase.
+def worker_seconds(states: Sequence[ProblemState], shards: Path) -> dict[str, Any]:
+    """Add up what workers spent, for base tasks and for blocks, by phase and by problem.
 
     Turns that were cut short by a death are in it as far as the worker had written them down.
     """
     spent: dict[str, list[Mapping[str, float]]] = {"base": [], "blocks": []}
+    by_problem: dict[str, list[Mapping[str, float]]] = {}
     for state in states:
         for task in cell_tasks(state):
             kind = "base" if task.facts is None else "blocks"
-            spent[kind].append(results.read_notes(shards, task).get("seconds", {}))
-    return {kind: added(parts) for kind, parts in spent.items()}
+            seconds = results.read_notes(shards, task).get("seconds", {})
+            spent[kind].append(seconds)
+            by_problem.setdefault(state.plan.id, []).append({kind: sum(seconds.values())})
+    return {
+        **{kind: added(parts) for kind, parts in spent.items()},
+        "problems": {problem: added(parts) for problem, parts in by_problem.items()},
+    }
 
 
 def problem_row(state: ProblemState) -> dict[str, Any]:

@@ -137,9 +137,10 @@ def build_plan(settings: Settings) -> CampaignPlan:
         If a problem definition is wrong or a name is unknown.
     """
     corpus = load_corpus([Path(directory) for directory in settings.corpora])
-    sites = None  # a replay must find whatever its matrix ran
+    sites = settings.sites  # None in a replay, which must find whatever its matrix ran
     if settings.suite:
-        candidates = suite_pools(settings.suite, corpus)
+        profile = find_profile(settings.limits) if settings.limits else None
+        candidates = suite_pools(settings.suite, corpus, profile)
         chosen = [corpus.problem(name) for name in candidates]
         witnesses: dict[str, tuple[PoolInput, ...]] = {p.id: () for p in chosen}
     else:

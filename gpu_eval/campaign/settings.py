@@ -29,6 +29,11 @@ class Settings:
         The command line, for the matrix's header.
     suite : str
         JSON text of a suite whose members take the place of the pools (a replay), or empty.
+    limits : str
+        Name of the profile by whose limits a suite's members grow to the contract's shapes (a
+        confirmation); empty: they keep the shapes at which they were measured.
+    sites : int or None
+        Of a suite's problems: at how many sites of a substrate each rule is applied; None for all.
     deadline_floor : float
         Seconds that every run may take, whatever its substrate's own time. Demo cells take
         milliseconds, and the host device counts processor time, which other load does not use up.
@@ -50,6 +55,8 @@ class Settings:
     compilers: int = 0
     command: str = ""
     suite: str = ""
+    limits: str = ""
+    sites: int | None = None
     deadline_floor: float = 0.25
     hang_seconds: float = 10.0
     block: int = 24

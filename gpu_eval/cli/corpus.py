@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from gpu_eval.campaign.device_settings import cores, resolved_name
 from gpu_eval.cli.output import (
     Corpora,
     DeviceName,
     Jobs,
     Json,
     absolute,
-    cores,
-    resolved_name,
     show,
     table,
 )

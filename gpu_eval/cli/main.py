@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import typer
 
-from gpu_eval.cli import corpus, merge, mutants, new, replay, witness
+from gpu_eval.cli import confirm, corpus, merge, mutants, new, replay, witness
 from gpu_eval.cli import run as campaign
 from suiteopt.console import run_app
 
@@ -25,6 +25,7 @@ app.add_typer(mutants.app, name="mutants")
 app.command()(witness.witness)
 app.command()(new.new)
 app.command()(replay.replay)
+app.command()(confirm.confirm)
 app.command()(merge.merge)
 
 

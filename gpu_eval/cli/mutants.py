@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gpu_eval.campaign.device_settings import cores, resolved_name
 from gpu_eval.cli.output import (
     Corpora,
     DeviceName,
     Json,
     Problems,
     absolute,
-    cores,
-    resolved_name,
     show,
     table,
 )

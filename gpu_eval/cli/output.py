@@ -1,19 +1,15 @@
 """What the commands share: options, devices, and how an answer is given."""
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from suiteopt.console import command_words, print_json, stdout
 from suiteopt.errors import UserError
-
-if TYPE_CHECKING:
-    from gpu_eval.devices.base import Device
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")
@@ -28,23 +24,16 @@ Problems = Annotated[
 ]
 DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", min=1, help="Worker processes; one a core by default.")
+    int | None,
+    typer.Option(
+        "--jobs", min=1, help="Worker processes; by default one a core, on a GPU four in turns."
+    ),
 ]
-
-
-def cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def command_line() -> str:
     """Return the command line as it would be typed again."""
     return shlex.join(["gpu-eval", *command_words()])
-
-
-def resolved_name(device: "Device") -> str:
-    """Return the name under which `open_device` gives the same device again."""
-    return "cpu" if device.torch_device == "cpu" else "cuda"
 
 
 def absolute(directories: Sequence[Path] | None) -> tuple[str, ...]:
@@ -64,7 +53,10 @@ def show(as_json: bool, answer: Mapping[str, Any], *tables: Table | str) -> None
         return
     console = stdout()
     for table in tables:
-        console.print(table, markup=False) if isinstance(table, str) else console.print(table)
+        if isinstance(table, str):  # a line stays one line, for whoever greps
+            console.print(table, markup=False, soft_wrap=True)
+        else:
+            console.print(table)
 
 
 def table(title: str, *columns: str) -> Table:

@@ -12,8 +12,6 @@ from gpu_eval.cli.output import (
     Json,
     absolute,
     command_line,
-    cores,
-    resolved_name,
 )
 from gpu_eval.cli.run import report
 
@@ -31,6 +29,7 @@ def replay(
     Every substrate, control, null and mutant of the suite's problems runs on every member; the
     result is a small matrix.
     """
+    from gpu_eval.campaign.device_settings import on_device
     from gpu_eval.campaign.progress import reporter
     from gpu_eval.campaign.run import start
     from gpu_eval.campaign.settings import Settings
@@ -40,14 +39,10 @@ def replay(
     text = Suite.open(suite).to_json()
     corpora = absolute(corpus)
     opened = open_device(device)
-    settings = Settings(
-        profile="replay",
-        device=resolved_name(opened),
-        corpora=corpora,
-        jobs=jobs or cores(),
-        command=command_line(),
-        suite=text,
+    asked = Settings(
+        profile="replay", device=device, corpora=corpora, command=command_line(), suite=text
     )
+    settings = on_device(asked, opened, jobs)
     with reporter() as progress:
         finished = start(output, settings, opened, progress)
     report(finished, as_json)

@@ -13,8 +13,6 @@ from gpu_eval.cli.output import (
     Problems,
     absolute,
     command_line,
-    cores,
-    resolved_name,
     show,
     table,
 )
@@ -66,6 +64,7 @@ def run(
     A campaign that is interrupted or killed goes on with 'gpu-eval resume'. With --corpus and
     without --problem, only that corpus' problems are measured.
     """
+    from gpu_eval.campaign.device_settings import on_device
     from gpu_eval.campaign.plan import find_profile
     from gpu_eval.campaign.progress import reporter
     from gpu_eval.campaign.run import judged_by_sass, start
@@ -73,28 +72,22 @@ def run(
     from gpu_eval.devices.registry import check_name, open_device
 
     corpora = absolute(corpus)
-    chosen = find_profile(profile)
+    find_profile(profile)
     if dry_run:
         check_name(device)
-        _estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
+        tell_estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
         return
     opened = judged_by_sass(open_device(device), sass)
-    name = resolved_name(opened)
-    measuring = jobs or (cores() if name == "cpu" else chosen.jobs)
-    settings = Settings(
+    asked = Settings(
         profile=profile,
-        device=name,
+        device=device,
         problems=tuple(problem or ()),
         corpora=corpora,
-        jobs=measuring,
-        # On a GPU few processes take turns, and the processor's other cores compile.
-        compilers=0 if name == "cpu" else max(cores() - measuring, 1),
         command=command_line(),
-        deadline_floor=opened.deadline_floor,
-        block=chosen.block,
         sass=sass,
         wild=wild,
     )
+    settings = on_device(asked, opened, jobs)
     with reporter() as progress:
         finished = start(output, settings, opened, progress, scheduler)
     report(finished, as_json)
@@ -114,7 +107,8 @@ def resume(
     report(finished, as_json)
 
 
-def _estimate(settings: "Settings", as_json: bool) -> None:
+def tell_estimate(settings: "Settings", as_json: bool) -> None:
+    """Say what a campaign would cost on a GPU."""
     from dataclasses import asdict
 
     from gpu_eval.campaign.estimate import estimate

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suiteopt.matrix.layout import is_varied
 from suiteopt.matrix.oracle import Nonfinite, Oracle
 from suiteopt.matrix.schema import DECIDED_TOLERANCE, Kind
 from suiteopt.matrix.store import Matrix
@@ -80,6 +81,7 @@ def critical_table(
         oracle,
         {name: row for row, name in enumerate(names)},
         {name: column for column, name in enumerate(inputs)},
+        is_varied(rows),
         str(matrix.path / cells_file(problem)),
     )
     beyond = np.nextafter(DECIDED_TOLERANCE, np.inf)

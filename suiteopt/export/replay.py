@@ -1,6 +1,6 @@
 """Comparing a suite's promises with a matrix that was made by running kernels again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from suiteopt.export.finding import Finding
 from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table
-from suiteopt.matrix.schema import Kind
+from suiteopt.matrix.schema import ImplementationClass, Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Member, ProblemSuite, Suite
 
@@ -59,13 +59,20 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
             if own.comparator not in tables:
                 tables[own.comparator] = (
                     kill_table(matrix, problem.problem, own),
-                    kill_table(replay, problem.problem, own),
+                    kill_table(replay, problem.problem, own, include_locked=True),
                 )
-            yield from _check_member(problem, member, *tables[own.comparator])
+            first, second = tables[own.comparator]
+            yield from _check_member(
+                problem, member, first, second, stand_ins(replay, problem.problem)
+            )
 
 
 def _check_member(
-    problem: ProblemSuite, member: Member, first: KillTable, second: KillTable
+    problem: ProblemSuite,
+    member: Member,
+    first: KillTable,
+    second: KillTable,
+    instead: Mapping[str, str],
 ) -> Iterator[Finding]:
     if member.input not in first.inputs:
         yield Finding.failed(
@@ -77,7 +84,7 @@ def _check_member(
             "kills", problem.problem, member.input, "the replay does not hold this input"
         )
         return
-    result = compare(first, second, member.input)
+    result = compare(first, second, member.input, instead)
     differing = (*result.lost, *result.gained)
     if differing:
         yield Finding.failed(
@@ -98,7 +105,7 @@ def _check_member(
         yield Finding.reproduced(
             "kills", problem.problem, member.input, f"{result.same} mutants judged alike"
         )
-    rejected = _rejected_controls(second, member.input)
+    rejected = rejected_controls(second, member.input)
     if rejected:
         yield Finding.failed(
             "controls",
@@ -108,32 +115,58 @@ def _check_member(
         )
 
 
-def compare(first: KillTable, second: KillTable, input_id: str) -> Comparison:
-    """Compare the verdicts on one input of all mutants that ran in the first matrix."""
-    one, other = _verdicts(first, input_id), _verdicts(second, input_id)
-    shared = {name: verdict for name, verdict in one.items() if name in other}
+def compare(
+    first: KillTable, second: KillTable, input_id: str, instead: Mapping[str, str]
+) -> Comparison:
+    """Compare the verdicts on one input of all mutants that ran in the first matrix.
+
+    Parameters
+    ----------
+    first, second : KillTable
+        The second with locked mutants.
+    input_id : str
+    instead : mapping of str to str
+        The `stand_ins` of the second.
+    """
+    one, other = verdicts(first, input_id), verdicts(second, input_id)
+    found = {name: other.get(instead.get(name, name)) for name in one}
+    shared = {name: verdict for name, verdict in one.items() if found[name] is not None}
     return Comparison(
-        same=sum(verdict == other[name] for name, verdict in shared.items()),
-        lost=tuple(name for name, kill in shared.items() if kill and not other[name]),
-        gained=tuple(name for name, kill in shared.items() if not kill and other[name]),
-        missing=tuple(name for name in one if name not in other),
+        same=sum(verdict == found[name] for name, verdict in shared.items()),
+        lost=tuple(name for name, kill in shared.items() if kill and not found[name]),
+        gained=tuple(name for name, kill in shared.items() if not kill and found[name]),
+        missing=tuple(name for name in one if found[name] is None),
     )
 
 
-def _verdicts(table: KillTable, input_id: str) -> dict[str, bool]:
+def stand_ins(matrix: Matrix, problem: str) -> dict[str, str]:
+    """Return the mutant that ran, by each of its duplicates.
+
+    A matrix of one site a rule may have run a mutant that a replay of all sites merges into
+    another: the same machine code under the same plan, and so the same verdict.
+    """
+    table = matrix.implementations_of(problem)
+    merged = table[table["class"] == str(ImplementationClass.DUPLICATE)]
+    names = merged["implementation"].astype(str)
+    return dict(zip(names, merged["duplicate_of"].astype(str), strict=True))
+
+
+def verdicts(table: KillTable, input_id: str, kind: Kind = Kind.MUTANT) -> dict[str, bool]:
+    """Return whether each implementation of a kind that ran on an input is killed there."""
     column = table.inputs.index(input_id)
     kills = table.kills[:, [column]].toarray()[:, 0]
     ran = table.ran[:, [column]].toarray()[:, 0]
     return {
         name: bool(kill)
-        for name, kind, kill, known in zip(
+        for name, each, kill, known in zip(
             table.implementations, table.kinds, kills, ran, strict=True
         )
-        if known and kind is Kind.MUTANT
+        if known and each is kind
     }
 
 
-def _rejected_controls(table: KillTable, input_id: str) -> tuple[str, ...]:
+def rejected_controls(table: KillTable, input_id: str) -> tuple[str, ...]:
+    """Return the calibrating controls that are rejected on an input."""
     column = table.inputs.index(input_id)
     rows = np.flatnonzero(table.control_rejections[:, column] & table.calibrating)
     return tuple(table.controls[row] for row in rows)

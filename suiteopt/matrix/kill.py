@@ -106,6 +106,7 @@ def load_block(matrix: Matrix, problem: str, oracle: Oracle) -> CellBlock:
         oracle,
         layout.rows,
         layout.columns,
+        layout.varied,
         str(matrix.path / cells_file(problem)),
     )
 

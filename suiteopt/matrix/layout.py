@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from suiteopt.matrix.schema import ImplementationClass, Kind, Role
+from suiteopt.matrix.schema import ImplementationClass, Kind, Role, ShapeScope
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.tables import floor_column
 
@@ -24,7 +25,8 @@ class Layout:
     kinds : ndarray of object
     names : tuple of str
         Ids of the inputs.
-    valid, candidate : ndarray of bool, inputs
+    valid, candidate, varied : ndarray of bool, inputs
+        The last: of another shape than the contract's or the profile's.
     blind, identical : ndarray of bool, implementations
     always, locked : ndarray of bool, implementations
         Rows of every kill table, and rows of one that counts locked mutants.
@@ -39,6 +41,7 @@ class Layout:
     columns: Mapping[str, int]
     valid: NDArray[np.bool_]
     candidate: NDArray[np.bool_]
+    varied: NDArray[np.bool_]
     blind: NDArray[np.bool_]
     identical: NDArray[np.bool_]
     always: NDArray[np.bool_]
@@ -65,6 +68,12 @@ class Layout:
     ) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Kind, ...]]:
         ids = tuple(str(name) for name in self.ids[rows])
         return rows, ids, tuple(Kind(kind) for kind in self.kinds[rows])
+
+
+def is_varied(inputs: pd.DataFrame) -> NDArray[np.bool_]:
+    """Tell which inputs have another shape than the contract's or the profile's."""
+    varied = inputs["scope"].astype(str) == str(ShapeScope.OTHER)
+    return np.asarray(varied.to_numpy(dtype=np.bool_), dtype=np.bool_)
 
 
 def layout_of(matrix: Matrix, problem: str) -> Layout:
@@ -105,6 +114,7 @@ def _build(matrix: Matrix, problem: str) -> Layout:
         columns={name: column for column, name in enumerate(names)},
         valid=inputs["valid"].to_numpy(dtype=np.bool_),
         candidate=(inputs["role"] == str(Role.CANDIDATE)).to_numpy(dtype=np.bool_),
+        varied=is_varied(inputs),
         blind=implementations["blind"].to_numpy(dtype=np.bool_),
         identical=implementations["identical"].to_numpy(dtype=np.bool_),
         always=np.asarray((mutant & ~shut) | others, dtype=np.bool_),

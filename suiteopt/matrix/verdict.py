@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suiteopt.errors import UserError
 from suiteopt.matrix.checks import check_statistic, check_unique
 from suiteopt.matrix.oracle import Oracle
-from suiteopt.matrix.schema import MEASURED_STATUSES, Status
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, MEASURED_STATUSES, Status
 from suiteopt.matrix.tables import maximum_column
 
 
@@ -34,6 +34,8 @@ class CellBlock:
         Whether the status fails the cell by itself.
     decided : ndarray of bool
         Whether the cell was not run because an earlier own draw decided it.
+    passed_over : ndarray of bool
+        Whether the cell was not run, its mutant being fatal at other shapes alone: no kill.
     """
 
     rows: NDArray[np.int64]
@@ -45,6 +47,7 @@ class CellBlock:
     measured: NDArray[np.bool_]
     fatal: NDArray[np.bool_]
     decided: NDArray[np.bool_]
+    passed_over: NDArray[np.bool_]
 
     @cached_property
     def worst(self) -> NDArray[np.float64]:
@@ -87,6 +90,7 @@ def cell_block(
     oracle: Oracle,
     rows: Mapping[str, int],
     columns: Mapping[str, int],
+    varied: NDArray[np.bool_],
     where: str,
 ) -> CellBlock:
     """Return the cells of a problem as arrays.
@@ -98,6 +102,10 @@ def cell_block(
     oracle : Oracle
     rows, columns : mapping of str to int
         Positions of the problem's implementations and inputs by id.
+    varied : ndarray of bool, inputs
+        Which inputs have another shape than the contract's or the profile's. Who is fatal there
+        need not be elsewhere, and the other way round: a ``closed`` cell counts as fatal on them
+        only where its mutant was fatal on one of them.
     where : str
         What to call the file in an error.
 
@@ -123,6 +131,10 @@ def cell_block(
         fails_low |= least > 0
         fails_high |= most > 0
     can_measure = _member(status, MEASURED_STATUSES)
+    odd = varied[column_codes]
+    seen = np.zeros(len(rows), dtype=np.bool_)
+    seen[row_codes[odd & _member(status, EXCEPTION_STATUSES - {Status.CLOSED})]] = True
+    passed_over = odd & _member(status, {Status.CLOSED}) & ~seen[row_codes]
     return CellBlock(
         rows=row_codes,
         columns=column_codes,
@@ -131,8 +143,9 @@ def cell_block(
         fails_low=fails_low & can_measure,
         fails_high=fails_high & can_measure,
         measured=can_measure & ~np.isnan(low),
-        fatal=_member(status, oracle.fatal),
+        fatal=_member(status, oracle.fatal) & ~passed_over,
         decided=_member(status, {Status.DECIDED}),
+        passed_over=passed_over,
     )
 
 

@@ -1,9 +1,12 @@
 """Time by phase."""
 
+import json
+
 import pytest
 
 from gpu_eval.campaign import phases
 from gpu_eval.campaign.phases import Phase, Phases, added
+from tests.gpu_eval.campaign.conftest import Baseline
 
 
 @pytest.fixture
@@ -41,3 +44,14 @@ def test_time_counts_when_something_is_raised(clock: list[float]) -> None:
 
 def test_seconds_are_added_by_phase() -> None:
     assert added([{"a": 1.0, "b": 0.0004}, {"a": 2.25}, {}]) == {"a": 3.25, "b": 0.0}
+
+
+def test_the_header_says_what_workers_spent(baseline: Baseline) -> None:
+    spent = json.loads((baseline.root / "matrix.json").read_text("utf-8"))["worker_seconds"]
+    names = {str(phase) for phase in Phase}
+    assert set(spent["base"]) <= names
+    assert {"inputs", "kernels"} <= set(spent["blocks"]) <= names
+    assert set(spent["problems"]) == {"test/one", "test/two"}
+    for kind in ("base", "blocks"):
+        parts = sum(problem.get(kind, 0.0) for problem in spent["problems"].values())
+        assert parts == pytest.approx(sum(spent[kind].values()), abs=0.01)

@@ -1,6 +1,7 @@
 """A whole tiny campaign on the host device, through the command line."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -120,6 +121,72 @@ def test_replay(gpu_eval: Command, ran: Answer, place: Path) -> None:
     both = both[~both["implementation"].str.endswith(":stale")]
     assert len(both) > 100
     assert both["rms"].equals(both["rms_matrix"].rename("rms"))
+
+
+def test_confirm(gpu_eval: Command, ran: Answer, place: Path) -> None:
+    matrix = Matrix.open(place / "matrix")
+    suite = suite_of(matrix, ["test/one:own-0", "test/one:lattice-fit"])
+    suite.save(place / "confirm.json")
+    output = place / "confirmed"
+    options = ("--corpus", place / "corpus", "--matrix", place / "matrix", "--output", output)
+    arguments = ("confirm", place / "confirm.json", *options)
+    refused = gpu_eval(*arguments, "--device", "cpu")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--limits full" in refused.sentence
+    cost = gpu_eval(*arguments, "--dry-run", "--json").json
+    assert [row["inputs"] for row in cost["problems"]] == [2]
+    assert cost["profile"] == "confirm-contract"
+    assert not output.exists()
+    answer = gpu_eval(*arguments, "--device", "cpu", "--limits", "full", "--json")
+    assert answer.code == 0, answer.err
+    found = answer.json
+    assert found["promised"] == found["confirmed"] > 0
+    assert (found["members"], found["full"], found["limits"]) == (2, 2, "full")
+    assert (found["not_confirmed"], found["not_run"], found["controls_rejected"]) == (0, 0, 0)
+    assert found["measured_id"] == Matrix.open(output).id
+    (problem,) = found["problems"]
+    assert problem["members"][0]["shape"] == {"rows": 9, "cols": 12}
+    # Found done, and told to people: a line for the problem, one for each member.
+    again = gpu_eval(*arguments)
+    assert again.code == 0, again.err
+    assert "2 full" in again.out
+    assert f"kills: {found['promised']} promised, {found['confirmed']} confirmed" in again.out
+    assert again.out.count("cols=12 rows=9") == 2
+
+
+def test_confirm_refuses_before_it_measures(
+    gpu_eval: Command, ran: Answer, place: Path, tmp_path: Path
+) -> None:
+    suite = suite_of(Matrix.open(place / "matrix"), ["test/one:own-0"])
+    (problem,) = suite.problems
+    renamed = replace(problem, members=(replace(problem.members[0], input="test/one:none"),))
+    replace(suite, problems=(renamed,)).save(tmp_path / "renamed.json")
+    replace(suite, matrix_id="0" * 64).save(tmp_path / "foreign.json")
+    replace(suite, oracle="rms:0.5").save(tmp_path / "loose.json")
+    options = ("--corpus", place / "corpus", "--matrix", place / "matrix", "--limits", "full")
+    for name, expected in (
+        ("renamed", "has no input test/one:none"),
+        ("foreign", "the suite was chosen on the matrix 000000000000"),
+        ("loose", "use a tolerance up to 0.1"),
+    ):
+        answer = gpu_eval("confirm", tmp_path / f"{name}.json", "-o", tmp_path / "out", *options)
+        assert (answer.code, answer.out) == (2, "")
+        assert expected in answer.sentence
+    assert not (tmp_path / "out").exists()
+
+
+def test_confirm_exits_with_1_for_a_rejected_control(
+    gpu_eval: Command, ran: Answer, place: Path
+) -> None:
+    suite = suite_of(Matrix.open(place / "matrix"), ["test/one:own-0"])
+    (problem,) = suite.problems
+    strict = replace(problem, members=(replace(problem.members[0], tolerance=0.0),))
+    replace(suite, problems=(strict,)).save(place / "strict.json")
+    output = place / "strictly"
+    options = ("--corpus", place / "corpus", "--matrix", place / "matrix", "--limits", "full")
+    answer = gpu_eval("confirm", place / "strict.json", "--output", output, *options)
+    assert answer.code == 1
+    assert "control rejected: test/one:own-0: test/one:control:" in answer.out
 
 
 def test_corpus_check(gpu_eval: Command, place: Path) -> None:

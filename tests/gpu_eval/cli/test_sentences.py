@@ -35,6 +35,7 @@ from tests.gpu_eval.cli.command import Command
         (("mutants", "show", "level1/019:relu.cu:no:1"), "no mutant 'level1/019:relu.cu:no:1'"),
         (("mutants", "list", "--problem", "x"), "no problem 'x'"),
         (("replay", "suite.json", "--output", "OUT"), "no suite file suite.json"),
+        (("confirm", "suite.json", "--output", "OUT"), "no suite file suite.json"),
         (("merge", "a", "b", "--output", "OUT"), "a is no directory"),
         (("merge", "a", "--output", "OUT"), "at least two"),
         (("new", "Not A Name"), "is not a name for a problem"),

@@ -96,3 +96,17 @@ def test_the_suites_own_oracle_judges(matrix: Matrix, tmp_path: Path) -> None:
                              ("kernelbench-verified", "reproduced")):  # fmt: skip
         first = next(iter(check_replay(chosen(matrix, oracle=oracle), matrix, replay)))
         assert str(first.verdict) == expected
+
+
+def test_a_merged_mutant_has_the_verdict_of_the_one_that_ran(
+    matrix: Matrix, tmp_path: Path
+) -> None:
+    kills = {"level1/001": [[None, None], [0, 1], [1, 1], [0, 0]], "level1/019": [[1, 0]]}
+    merged = {"level1/001:m0": {"class": "duplicate", "duplicate_of": "level1/001:m2"}}
+    lines = findings(matrix, tmp_path, kills, mutants=merged)
+    assert lines[0] == "reproduced: kills: level1/001, level1/001:i0: 4 mutants judged alike"
+    # There the verdicts of the two differ, so that the merged one's is another than promised.
+    assert lines[1] == (
+        "failed: kills: level1/001, level1/001:i1: 0 mutants are killed in the matrix and not in "
+        "the replay, 1 the other way: level1/001:m0"
+    )

@@ -165,6 +165,22 @@ def test_a_cell_of_which_nothing_was_measured_is_not_known(tmp_path: Path) -> No
     assert kill_table(matrix, P, FIXED).ran.toarray()[0, 0]
 
 
+def test_closed_says_nothing_of_other_shapes_unless_one_of_them_was_fatal(tmp_path: Path) -> None:
+    crash, closed = Status.CRASH, Status.CLOSED
+    matrix = tiny_matrix(
+        tmp_path / "m",
+        {P: [[crash, closed, closed, closed], [closed, closed, crash, closed]]},
+        inputs={I2: {"scope": "other"}, f"{P}:i3": {"scope": "other"}},
+    )
+    for oracle in (FIXED, CALIBRATED):
+        table = kill_table(matrix, P, oracle)
+        columns = [table.inputs.index(f"{P}:i{j}") for j in range(4)]
+        kills, ran = table.kills.toarray()[:2], table.ran.toarray()[:2]
+        assert kills[0, columns].tolist() == [True, True, False, False]
+        assert kills[1, columns].tolist() == [True, True, True, True]
+        assert ran[:, columns].all()
+
+
 def test_decided_is_a_kill_up_to_a_tenth_and_refused_above(tmp_path: Path) -> None:
     matrix = tiny_matrix(tmp_path / "m", {P: [[1]]}, own=True, own_kills={P: [Status.DECIDED]})
     matrix = with_cells(matrix, [cell(f"{P}:m0", f"{P}:own-0", True)])

@@ -1,0 +1,211 @@
+"""Comparing a suite's promises with its members measured again at other shapes.
+
+A tolerance belongs to the shape that it was measured at. So each member is judged twice: at the
+suite's tolerance as it stands, and at the one that the controls ask for at the new shape.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from suiteopt.errors import UserError
+from suiteopt.export.confirmation import (
+    Confirmation,
+    LostKill,
+    MemberConfirmation,
+    ProblemConfirmation,
+)
+from suiteopt.export.replay import rejected_controls, stand_ins, verdicts
+from suiteopt.export.suite_oracle import member_oracle, suite_oracle
+from suiteopt.matrix.kill import KillTable, kill_table, load_block
+from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
+from suiteopt.matrix.schema import Kind, ShapeScope, Status
+from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.verdict import CellBlock
+from suiteopt.suite import Member, ProblemSuite, Suite
+
+
+def confirm(suite: Suite, matrix: Matrix, measured: Matrix) -> Confirmation:
+    """Compare what a suite promises with what its members show in another matrix.
+
+    Parameters
+    ----------
+    suite : Suite
+    matrix : Matrix
+        The one that the suite was chosen on.
+    measured : Matrix
+        Holds every member of the suite under its own id, at the shapes that are to be confirmed.
+
+    Raises
+    ------
+    UserError
+        If the suite was chosen on another matrix, or a matrix does not hold a member.
+    """
+    _require_own(suite, matrix)
+    oracle = suite_oracle(suite)
+    return Confirmation(
+        suite_hash=suite.hash,
+        matrix_id=matrix.id,
+        measured_id=measured.id,
+        problems=tuple(
+            _problem(problem, oracle, matrix, measured)
+            for problem in suite.problems
+            if problem.members
+        ),
+    )
+
+
+def _require_own(suite: Suite, matrix: Matrix) -> None:
+    """Refuse a matrix that a suite was not chosen on: its promises are not to be found there."""
+    if suite.matrix_id != matrix.id:
+        raise UserError(
+            f"the suite was chosen on the matrix {suite.matrix_id[:12]}, and {matrix.path} is "
+            f"{matrix.id[:12]}; give the one that it was chosen on with --matrix"
+        )
+
+
+def _problem(
+    problem: ProblemSuite, oracle: Oracle, matrix: Matrix, measured: Matrix
+) -> ProblemConfirmation:
+    side = _Measured(measured, problem.problem, closed_cells(matrix, problem.problem))
+    promises: dict[str, KillTable] = {}
+    members = []
+    promised: set[str] = set()
+    kept: set[str] = set()
+    for member in problem.members:
+        own = member_oracle(oracle, member)
+        if own.comparator not in promises:
+            promises[own.comparator] = kill_table(matrix, problem.problem, own)
+        table = promises[own.comparator]
+        if member.input not in table.inputs:
+            raise UserError(
+                f"{matrix.path} has no input {member.input}; the suite was changed by hand, "
+                "select it again"
+            )
+        found = side.member(member, own, table)
+        killed = {name for name, kill in verdicts(table, member.input).items() if kill}
+        promised |= killed
+        kept |= killed - {lost.mutant for lost in found.lost} - set(found.not_run)
+        members.append(found)
+    return ProblemConfirmation(problem.problem, tuple(members), len(promised), len(kept))
+
+
+class _Measured:
+    """A problem of the matrix that was measured again."""
+
+    def __init__(self, matrix: Matrix, problem: str, assumed: frozenset[tuple[str, str]]) -> None:
+        self._matrix = matrix
+        self._problem = problem
+        self._assumed = assumed
+        self._closed = closed_cells(matrix, problem)
+        self._instead = stand_ins(matrix, problem)
+        self._blocks: dict[str, CellBlock] = {}
+
+    @cached_property
+    def _inputs(self) -> Mapping[str, Any]:
+        rows = self._matrix.inputs_of(self._problem).to_dict("records")
+        return {str(row["input"]): row for row in rows}
+
+    def member(self, member: Member, own: Oracle, promises: KillTable) -> MemberConfirmation:
+        """Judge a member, at its tolerance and at the one that it needs here."""
+        row = self._inputs.get(member.input)
+        if row is None:
+            raise UserError(
+                f"{self._matrix.path} does not hold the member {member.input}; "
+                "measure the suite again into another directory"
+            )
+        as_promised = replace(own, tolerance=member.tolerance, by_dtype={}, safety=None)
+        safety = own.safety or CALIBRATED_SAFETY
+        as_needed = replace(own, tolerance=None, by_dtype={}, safety=safety)
+        here, anew = self._table(as_promised), self._table(as_needed)
+        column = here.inputs.index(member.input)
+        before = verdicts(promises, member.input)
+        wanted = [name for name, kill in before.items() if kill]
+        found = self._verdicts(here, member.input, before)
+        at_needed = self._verdicts(anew, member.input, before)
+        nulls = verdicts(promises, member.input, Kind.NULL)
+        nulls_here = verdicts(here, member.input, Kind.NULL)
+        shape = json.loads(row["shape"])
+        ran = here.control_ran[:, column] & here.calibrating
+        rejected = rejected_controls(here, member.input)
+        return MemberConfirmation(
+            input=member.input,
+            shape=shape,
+            full=shape == json.loads(self._matrix.problem(self._problem)["contract"]),
+            scope=ShapeScope(row["scope"]),
+            reduction_ratio=float(row["reduction_ratio"]),
+            invalid="" if row["valid"] else str(row["invalid_reason"]) or "the input is invalid",
+            comparator=own.comparator,
+            tolerance=member.tolerance,
+            needed=float(anew.tolerances[column]),
+            worst_control=self._worst_control(as_promised, here, column),
+            promised=len(wanted),
+            confirmed=sum(found[name] is True for name in wanted),
+            confirmed_at_needed=sum(at_needed[name] is True for name in wanted),
+            lost=tuple(
+                LostKill(
+                    name,
+                    self._critical(as_promised, name, column),
+                    (name, member.input) in self._assumed,
+                )
+                for name in wanted
+                if found[name] is False
+            ),
+            not_run=tuple(name for name in wanted if found[name] is None),
+            gained=sum(not kill and found[name] is True for name, kill in before.items()),
+            controls_accepted=int(ran.sum()) - len(rejected),
+            controls_rejected=rejected,
+            nulls_promised=sum(nulls.values()),
+            nulls_confirmed=sum(
+                nulls_here.get(name, False) for name, kill in nulls.items() if kill
+            ),
+        )
+
+    def _verdicts(
+        self, table: KillTable, input_id: str, names: Iterable[str]
+    ) -> dict[str, bool | None]:
+        """Return whether each mutant is killed on an input; None for those that were not run."""
+        found = verdicts(table, input_id)
+        ran = {name: self._instead.get(name, name) for name in names}
+        return {
+            name: None if (each, input_id) in self._closed else found.get(each)
+            for name, each in ran.items()
+        }
+
+    def _table(self, oracle: Oracle) -> KillTable:
+        block = self._block(oracle)
+        return kill_table(self._matrix, self._problem, oracle, include_locked=True, block=block)
+
+    def _block(self, oracle: Oracle) -> CellBlock:
+        if oracle.comparator not in self._blocks:
+            self._blocks[oracle.comparator] = load_block(self._matrix, self._problem, oracle)
+        return self._blocks[oracle.comparator]
+
+    def _critical(self, oracle: Oracle, mutant: str, column: int) -> float | None:
+        row = layout_of(self._matrix, self._problem).rows[self._instead.get(mutant, mutant)]
+        block = self._block(oracle)
+        low = block.low[(block.rows == row) & (block.columns == column) & block.measured]
+        return float(low[0]) if low.size else None
+
+    def _worst_control(self, oracle: Oracle, table: KillTable, column: int) -> float:
+        rows = layout_of(self._matrix, self._problem).rows
+        chosen = [rows[name] for name in np.array(table.controls)[table.calibrating]]
+        block = self._block(oracle)
+        here = block.measured & (block.columns == column) & np.isin(block.rows, chosen)
+        return float(block.high[here].max(initial=0.0))
+
+
+def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
+    """Return mutant and input of the cells that count as kills and were not run.
+
+    Whoever was fatal on two inputs is closed; it need not have been wrong on a third.
+    """
+    cells = matrix.cells(problem, ["implementation", "input", "status"])
+    closed = cells[cells["status"] == str(Status.CLOSED)]
+    names = closed["implementation"].astype(str), closed["input"].astype(str)
+    return frozenset(zip(*names, strict=True))
