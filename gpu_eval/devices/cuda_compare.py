@@ -129,10 +129,15 @@ class Comparison:
         ``pycuda.driver``, with a current context.
     module : object
         A loaded module that holds `ENTRY` of ``compare.cu``.
+    stream : pycuda.driver.Stream, optional
+        Where launches go, and behind each a copy of its records to the host: whoever has waited
+        for the stream reads them without a further look at the device.
     """
 
-    def __init__(self, driver: Any, module: Any) -> None:
+    def __init__(self, driver: Any, module: Any, stream: Any = None) -> None:
         self._driver = driver
+        self._stream = stream
+        self._host: Any = None
         self._function = module.get_function(ENTRY).prepare("PPPPPq")
         self._buffers: dict[str, tuple[Any, int]] = {}
         self._jobs = self._blocks = self._outputs = self._launches = 0
@@ -152,20 +157,26 @@ class Comparison:
         self._driver.memcpy_htod(self._buffer("owners", owners.nbytes), owners)
         self._buffer("partials", self._blocks * PARTIAL.itemsize)
         self._buffer("results", self._jobs * PARTIAL.itemsize)
+        if self._stream is not None and (self._host is None or len(self._host) < self._jobs):
+            # Only memory that the system does not move is copied to while the host goes on.
+            nbytes = 2 * self._jobs * PARTIAL.itemsize
+            self._host = self._driver.pagelocked_empty(nbytes, np.uint8).view(PARTIAL)
         # Blocks count themselves back to zero, but not those of a launch that was cut short.
         self._driver.memset_d32(self._buffer("ended", self._jobs * 4), 0, self._jobs)
 
-    def launch(self, stream: Any = None) -> None:
+    def launch(self) -> None:
         """Queue the comparison behind what has been queued."""
-        if self._jobs:
-            names = ("table", "owners", "partials", "ended", "results")
-            self._launches += 1
-            pointers = [int(self._buffers[name][0]) for name in names]
-            grid, block = (self._blocks, 1), (THREADS, 1, 1)
-            if stream is None:
-                self._function.prepared_call(grid, block, *pointers, self._launches)
-            else:
-                self._function.prepared_async_call(grid, block, stream, *pointers, self._launches)
+        if not self._jobs:
+            return
+        names = ("table", "owners", "partials", "ended", "results")
+        self._launches += 1
+        pointers = [int(self._buffers[name][0]) for name in names]
+        grid, block = (self._blocks, 1), (THREADS, 1, 1)
+        if self._stream is None:
+            self._function.prepared_call(grid, block, *pointers, self._launches)
+            return
+        self._function.prepared_async_call(grid, block, self._stream, *pointers, self._launches)
+        self._driver.memcpy_dtoh_async(self._host[: self._jobs], pointers[-1], self._stream)
 
     def read(self) -> tuple[NDArray[np.void], NDArray[np.uint64]]:
         """Return the records of the outputs, and the number of changed words of each zone.
@@ -177,7 +188,9 @@ class Comparison:
             keeps on the device, far outside its own buffers.
         """
         results = np.zeros(self._jobs, dtype=PARTIAL)
-        if self._jobs:
+        if self._stream is not None and self._jobs:
+            results[:] = self._host[: self._jobs]
+        elif self._jobs:
             self._driver.memcpy_dtoh(results, int(self._buffers["results"][0]))
         if (results["launch"] != self._launches).any():
             message = "a stray write reached the memory of the comparison"
@@ -201,6 +214,7 @@ class Comparison:
         for held, _ in self._buffers.values():
             held.free()
         self._buffers.clear()
+        self._host = None
         self._jobs = 0
 
 
