@@ -255,6 +255,7 @@ class Schedule:
             facts=facts,
             own=plan.own,
             deadline_floor=self._settings.deadline_floor,
+            lanes=self._settings.lanes,
         )
 
     def _key(self, prefix: str, **content: object) -> str:

@@ -67,6 +67,9 @@ class Profile:
         Implementations in one task. Large where making an input costs more than running on it.
     jobs : int
         Processes that take turns on a GPU, unless the user says otherwise.
+    lanes : int
+        Runs that each of them has under way on a GPU at the same time: the grid of one alone may
+        leave most of it idle.
     sites : int or None
         At how many sites of a substrate each rule is applied; None for all.
     """
@@ -86,6 +89,7 @@ class Profile:
     hashed_elements: int | None = None
     block: int = 24
     jobs: int = 4
+    lanes: int = 1
     sites: int | None = None
 
 
@@ -149,6 +153,9 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             full_witnesses=3,
             hashed_elements=1 << 27,
             block=64,
+            # One makes inputs while the other's lanes are busy.
+            jobs=2,
+            lanes=6,
             # At contract shapes a second site of a rule costs what another problem would.
             sites=1,
         ),

@@ -76,6 +76,6 @@ def test_the_commands_ask_alike(
         replay(tmp_path / "suite.json", tmp_path / "out", corpus=[baseline.corpus])
     (settings,) = asked
     shared = (settings.device, settings.jobs, settings.compilers, settings.block)
-    assert shared == ("cuda", 4, CORES - 4, 64)
+    assert shared == ("cuda", 2, CORES - 2, 64)
     assert settings.deadline_floor == 1.25
     assert settings.profile == ("contract" if command == "run" else "replay")
