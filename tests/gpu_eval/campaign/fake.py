@@ -111,7 +111,7 @@ class FakeSession(Session):
         assert 1 <= len(jobs) <= self.lanes
         if self._device.log:
             assert self._case is not None
-            names = "+".join(job.binary.id for job in jobs)
+            names = " & ".join(job.binary.id for job in jobs)
             with Path(f"{self._device.log}.batches").open("a") as log:
                 log.write(f"{self._case.key}|{names}\n")
         return super().run_many(jobs)
