@@ -68,17 +68,18 @@ class Lane:
 
         Raises
         ------
-        UserError
-            If the arena finds no memory.
+        UserError, pycuda.driver.MemoryError
+            If there is not enough memory.
         """
-        if self._bound is not bound:
-            if not self._arena.lay_out(bound.sizes(plan)):
-                self._arena.restore_zones()
-            self._bound = bound
-        elif not self._arena.lay_out(bound.sizes(plan)):
-            return
-        self._fresh = False
-        self._write_jobs()
+        again = self._bound is bound
+        self._bound = None  # until everything is in its place
+        moved = self._arena.lay_out(bound.sizes(plan))
+        if not moved and not again:
+            self._arena.restore_zones()
+        if moved or not again:
+            self._fresh = False
+            self._write_jobs(bound)
+        self._bound = bound
 
     def start(self, job: Job, stale: bool = False) -> None:
         """Queue a run behind whatever is queued, and return.
@@ -172,8 +173,8 @@ class Lane:
             raise RuntimeError("nothing was prepared")
         return self._bound
 
-    def _write_jobs(self) -> None:
-        case, buffers = self._case(), self._arena.buffers
+    def _write_jobs(self, case: BoundCase) -> None:
+        buffers = self._arena.buffers
         outputs = [
             OutputJob(
                 buffers[name].address,

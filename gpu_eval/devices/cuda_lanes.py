@@ -124,10 +124,15 @@ class Lanes:
         for place, job in enumerate(jobs):
             try:
                 ready.append(self._prepared(bound, place, job))
-            except UserError:
-                if not ready:
+            except (UserError, self._driver.MemoryError) as error:
+                if ready:
+                    break
+                if isinstance(error, UserError):
                     raise
-                break
+                raise UserError(
+                    "the GPU has no room for an input and what runs on it; "
+                    "give --jobs a smaller number"
+                ) from error
         self._shared = self._shared or len(ready) > 1
         # From here on nothing may wait for the device as a whole: one of them may hang.
         for one in ready:
@@ -155,6 +160,8 @@ class Lanes:
         self._lanes[place].prepare(bound, job.plan)
         try:
             self._kernels.load(job.binary, job.plan)
+        except self._driver.MemoryError:
+            raise  # says nothing about the job
         except self._driver.Error as error:
             outcome = Outcome(Status.LAUNCH_ERROR, message=str(error))
             if self._is_dead():
