@@ -1,4 +1,4 @@
-"""What the GPU stage promises, measured: compiling, comparing, fatal mutants, against today's way.
+"""What the GPU stage promises, measured: compiling, comparing, lanes, fatal mutants, today's way.
 
 Each part runs in a process of its own, so that one that fails or hangs takes nothing along; what is
 done is on disk after each. A row that could not be measured says why.
@@ -28,6 +28,7 @@ from experiments.gpu_stage.rows import Options, Row
 PARTS = {
     "comparing": (2, 50.0),
     "compiling": (1, 40.0),
+    "lanes": (3, 30.0),
     "fatal": (4, 55.0),
     "today": (7, 90.0),
 }

@@ -117,6 +117,7 @@ def measure(options: Options) -> Iterator[Row]:
 
 def _campaign(options: Options, far: str, problems: int | None = None) -> tuple[float, int, int]:
     """Return a campaign's seconds, mutants that end in an exception, and cells."""
+    from gpu_eval.campaign.device_settings import GPU_PROFILE
     from gpu_eval.campaign.plan import find_profile
     from gpu_eval.campaign.progress import Silent
     from gpu_eval.campaign.run import start
@@ -130,13 +131,15 @@ def _campaign(options: Options, far: str, problems: int | None = None) -> tuple[
         names = write_corpus(corpus, far)[:problems]
         device = open_device(options.device)
         profile = find_profile("demo")
-        jobs = min(profile.jobs, options.cores)
+        shared = find_profile(GPU_PROFILE)
+        jobs = min(shared.jobs, options.cores)
         settings = Settings(
             profile="demo",
             device=options.device,
             problems=names,
             corpora=(str(corpus),),
             jobs=jobs,
+            lanes=shared.lanes,
             compilers=0 if options.device == "cpu" else max(options.cores - jobs, 1),
             command="experiments.bench_gpu_stage",
             deadline_floor=device.deadline_floor,
