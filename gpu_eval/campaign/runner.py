@@ -39,6 +39,10 @@ may have taken the first one."""
 CHECKPOINT_SECONDS = 10.0
 """How much measuring a campaign that is stopped may lose for each worker."""
 
+AHEAD = 4
+"""Cells that a session is given at once, for each of its lanes: one that is free takes the next cell
+while results of others are read."""
+
 LARGE_BYTES = 1 << 28
 """Inputs beyond this do not leave memory reserved on a GPU."""
 
@@ -295,25 +299,35 @@ class Runner:
         coming = iter(rows)
         cells: list[Cell] = []
         while True:
-            while len(cells) < lanes and (row := next(coming, None)) is not None:
+            while len(cells) < AHEAD * lanes and (row := next(coming, None)) is not None:
                 if self._known(run, row, column) is None:
                     cells += self._resolved(run, row, column)
             if not cells:
                 return
             run.progress.row = cells[0].row
-            self._together(run, column, prepared, cells, deadline)
+            self._together(run, column, prepared, cells, lanes * deadline, deadline)
             for cell in cells:
                 if cell.done:
                     self._settle(run, cell.row, column, cell.outcomes)
             cells = [cell for cell in cells if not cell.done]
 
     def _together(
-        self, run: "_Run", column: int, prepared: Prepared, cells: list[Cell], deadline: float
+        self,
+        run: "_Run",
+        column: int,
+        prepared: Prepared,
+        cells: list[Cell],
+        limit: float,
+        deadline: float,
     ) -> None:
-        """Give each of some cells its next run, all at the same time."""
+        """Give each of some cells its next run, several at the same time.
+
+        The session itself ends what is overdue; ``limit`` is for the supervisor, which looks after
+        sessions that do not.
+        """
         if len(cells) > 1:
             jobs = [cell.job(self._device.schedules, deadline) for cell in cells]
-            self._beacon.begin(cells[0].row, column, deadline * len(jobs), len(jobs))
+            self._beacon.begin(cells[0].row, column, limit, len(jobs))
             try:
                 with self._phases(Phase.KERNELS):
                     outcomes = self._open().run_many(jobs)

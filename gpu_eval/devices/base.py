@@ -202,7 +202,8 @@ class Session(ABC):
         Parameters
         ----------
         jobs : sequence of Job
-            Deadlines count from when each can have begun.
+            Any number, of which `lanes` are under way at the same time; their deadlines count from
+            when each can have begun.
 
         Returns
         -------

@@ -36,7 +36,7 @@ JUDGE_SECONDS = 60.0
 
 
 class Lane:
-    """Runs one plan at a time, and has the next one queued without waiting for anything.
+    """Runs one plan at a time, all of it queued without waiting for anything.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Lane:
         Parameters
         ----------
         job : Job
-            `prepare` was called with its plan.
+            `prepare` was called with a plan that needs the same buffers.
         stale : bool
             Whether outputs hold the right result beforehand, or the poison.
 

@@ -1,7 +1,6 @@
 """The lanes of a GPU at work together: short grids of different mutants run at the same time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gpu_eval.devices.base import DeviceLostError, Job, Outcome, blamed
@@ -21,16 +20,6 @@ MOST_LANES = 8
 
 LANES_BYTES = 4 << 30
 """Memory that the arenas of all lanes take together, where there are several."""
-
-
-@dataclass(frozen=True)
-class _Started:
-    """A job under way in a lane, or the outcome that it has without one."""
-
-    place: int
-    job: Job
-    lane: Lane | None
-    outcome: Outcome | None = None
 
 
 class Lanes:
@@ -102,79 +91,74 @@ class Lanes:
         """Run jobs, as many at a time as there is room for."""
         if len(jobs) == 1:
             return [self._alone(bound, jobs[0])]
-        most = self.fitting(bound, jobs)
         outcomes: list[Outcome] = []
         while len(outcomes) < len(jobs):
-            outcomes += self._together(bound, jobs[len(outcomes) :][:most])
+            group = _alike(bound, jobs[len(outcomes) :])
+            outcomes += self._flow(bound, group, self.fitting(bound, group))
         return outcomes
 
     def _alone(self, bound: BoundCase, job: Job) -> Outcome:
         """Run a job by itself, and answer for what it is said to have written outside."""
-        (outcome,) = self._together(bound, [job])
+        (outcome,) = self._flow(bound, [job], 1)
         if outcome.status is Status.OUT_OF_BOUNDS and self._shared:
             # A neighbour may have done that, after this lane had been looked at; now it is clean.
             self._shared = False
-            (outcome,) = self._together(bound, [job])
+            (outcome,) = self._flow(bound, [job], 1)
         self._shared = self._shared and not outcome.statistics
         return outcome
 
-    def _together(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Outcome]:
-        """Run jobs at the same time; only the first ones where memory ends before the lanes."""
-        ready: list[_Started] = []
-        for place, job in enumerate(jobs):
-            try:
-                ready.append(self._prepared(bound, place, job))
-            except (UserError, self._driver.MemoryError) as error:
-                if ready:
-                    break
-                if isinstance(error, UserError):
-                    raise
-                raise UserError(
-                    "the GPU has no room for an input and what runs on it; "
-                    "give --jobs a smaller number"
-                ) from error
-        self._shared = self._shared or len(ready) > 1
+    def _flow(self, bound: BoundCase, jobs: Sequence[Job], most: int) -> list[Outcome]:
+        """Run jobs that need the same buffers: a lane takes the next one when it is free."""
+        try:
+            outcomes = {place: self._loaded(job) for place, job in enumerate(jobs)}
+            waiting = [place for place, outcome in outcomes.items() if outcome is None]
+            lanes = self._ready(bound, [jobs[place] for place in waiting[:most]])
+        except self._driver.MemoryError as error:
+            raise UserError(
+                "the GPU has no room for an input and what runs on it; give --jobs a smaller number"
+            ) from error
+        self._shared = self._shared or len(lanes) > 1
         # From here on nothing may wait for the device as a whole: one of them may hang.
-        for one in ready:
-            if one.lane is not None:
-                one.lane.start(one.job)
-                self._last = one.lane
-        outcomes, again = [], []
-        for one in ready:
-            outcome = one.outcome or self._taken(one)
-            outcomes.append(outcome)
-            if outcome.status is Status.UNWRITTEN and one.lane is not None:
-                one.lane.start(one.job, stale=True)
-                again.append(one)
-        for one in again:
-            outcomes[one.place] = _merged(outcomes[one.place], self._taken(one))
-        return outcomes
+        for turn in range(len(waiting) + len(lanes)):
+            lane = lanes[turn % len(lanes)]
+            if turn >= len(lanes):
+                place = waiting[turn - len(lanes)]
+                outcomes[place] = _taken(lane, jobs[place])
+            if turn < len(waiting):
+                lane.start(jobs[waiting[turn]])
+                self._last = lane
+        return [outcome for outcome in outcomes.values() if outcome is not None]
 
-    def _prepared(self, bound: BoundCase, place: int, job: Job) -> _Started:
-        """Do all that a job needs and that may take the whole device."""
+    def _loaded(self, job: Job) -> Outcome | None:
+        """Have a job's kernels on the device; return its outcome where they cannot be launched."""
         reason = refusal(job.plan)
         if reason:
-            return _Started(place, job, None, Outcome(Status.LAUNCH_ERROR, message=reason))
-        while len(self._lanes) <= place:
-            self._lanes.append(Lane(self._driver, self._compare, self._kernels))
-        self._lanes[place].prepare(bound, job.plan)
+            return Outcome(Status.LAUNCH_ERROR, message=reason)
         try:
             self._kernels.load(job.binary, job.plan)
         except self._driver.MemoryError:
             raise  # says nothing about the job
         except self._driver.Error as error:
-            outcome = Outcome(Status.LAUNCH_ERROR, message=str(error))
+            message = str(error)
             if self._is_dead():
-                lost = replace(outcome, status=Status.CRASH)
-                raise DeviceLostError(lost) from error
-            return _Started(place, job, None, outcome)
-        return _Started(place, job, self._lanes[place])
+                raise DeviceLostError(Outcome(Status.CRASH, message=message)) from error
+            return Outcome(Status.LAUNCH_ERROR, message=message)
+        return None
 
-    def _taken(self, one: _Started) -> Outcome:
-        # One that was started after others may have had to wait for them: it has its whole
-        # deadline from when they were through.
-        assert one.lane is not None
-        return one.lane.take(one.job.deadline)
+    def _ready(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Lane]:
+        """Prepare a lane for each of some jobs; fewer where memory ends before."""
+        ready: list[Lane] = []
+        for place, job in enumerate(jobs):
+            if len(self._lanes) <= place:
+                self._lanes.append(Lane(self._driver, self._compare, self._kernels))
+            try:
+                self._lanes[place].prepare(bound, job.plan)
+            except (UserError, self._driver.MemoryError):
+                if not ready:
+                    raise
+                break
+            ready.append(self._lanes[place])
+        return ready
 
     def _is_dead(self) -> bool:
         try:
@@ -182,6 +166,32 @@ class Lanes:
         except self._driver.Error:
             return True
         return False
+
+
+def _alike(bound: BoundCase, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return the first jobs, as long as they need the same buffers."""
+    first: list[tuple[str, int]] | None = None
+    for place, job in enumerate(jobs):
+        if refusal(job.plan):
+            continue
+        sizes = list(bound.sizes(job.plan).items())
+        first = sizes if first is None else first
+        if sizes != first:
+            return jobs[:place]
+    return jobs
+
+
+def _taken(lane: Lane, job: Job) -> Outcome:
+    """Wait for a job; run it once more over the stale result if it left elements unwritten.
+
+    One that was started after others may have had to wait for them: it has its whole deadline from
+    when they were through.
+    """
+    outcome = lane.take(job.deadline)
+    if outcome.status is not Status.UNWRITTEN:
+        return outcome
+    lane.start(job, stale=True)
+    return _merged(outcome, lane.take(job.deadline))
 
 
 def _merged(first: Outcome, stale: Outcome) -> Outcome:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from gpu_eval.campaign.runner import AHEAD
 from gpu_eval.devices.base import (
     Binary,
     Case,
@@ -108,7 +109,7 @@ class FakeSession(Session):
         return self._device.lane_count
 
     def run_many(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
-        assert 1 <= len(jobs) <= self.lanes
+        assert 1 <= len(jobs) <= AHEAD * self.lanes
         if self._device.log:
             assert self._case is not None
             names = " & ".join(job.binary.id for job in jobs)

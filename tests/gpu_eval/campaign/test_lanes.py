@@ -8,6 +8,7 @@ import pytest
 
 from gpu_eval.campaign.progress import Silent
 from gpu_eval.campaign.run import start
+from gpu_eval.campaign.runner import AHEAD
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.conftest import Baseline
 from tests.gpu_eval.campaign.fake import FakeDevice
@@ -52,8 +53,9 @@ def test_the_matrix_is_the_same_with_any_number_of_lanes(
     assert tiny.cell_hashes(tmp_path / "matrix") == baseline.hashes
     assert set(runs_of(log).values()) == {1}
     sizes = Counter(len(names) for _, names in batches_of(log))
-    assert set(sizes) <= set(range(2, lanes + 1))
-    assert sizes[lanes] > 100
+    assert max(sizes) <= AHEAD * lanes
+    assert min(sizes) > 1
+    assert sum(size > lanes for size in sizes.elements()) > 100
 
 
 @pytest.mark.parametrize(("asked", "there"), [(1, 5), (5, 1)])

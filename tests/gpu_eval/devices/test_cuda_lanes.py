@@ -218,7 +218,20 @@ def test_batches_give_what_each_gives_alone(
     for start in range(0, len(names), together):
         found += made.run(names[start : start + together])
     assert plain(found) == [alone[name] for name in names]
-    assert made.driver.most_busy >= min(together, 4) - 1
+
+
+def test_lanes_are_kept_busy(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More jobs than lanes: each lane takes the next one as soon as it is free."""
+    monkeypatch.setattr(cuda_lanes, "MOST_LANES", 3)
+    names = ["near_good", "most", "good", "refused", "not_a_number", "once"] * 4
+    made = bench(1)
+    assert plain(made.run(names)) == [alone[name] for name in names]
+    assert made.driver.most_busy == 3
+    assert len(made.lanes._lanes) == 3
+    with_work = ["zeroed", "not zeroed", "refused", "zeroed", "good", "larger", "larger"]
+    assert plain(made.run(with_work)) == [alone[name] for name in with_work]
 
 
 def test_outputs_are_those_of_the_last_job(bench: Make) -> None:
