@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.pool import realise
 from gpu_eval.campaign.sanitizer_build import rebuild
 from gpu_eval.campaign.sanitizer_choice import choose_input
@@ -152,7 +153,7 @@ class Watch:
             [*substrates, *mutants],
             pool_input.shape,
             self._architecture,
-            room / "cache",
+            Layout(room).cache,
             self._jobs,
         )
         left_out = dict(self._unusable)

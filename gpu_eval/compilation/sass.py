@@ -22,8 +22,8 @@ _SIZED = 4
 """Form of an attribute that carries its own size."""
 _PARAMETER_BANK = 0x0A
 """Attribute that begins with the index of a symbol, which the rest of the unit decides."""
-_INTERNAL = re.compile(r"_INTERNAL_[0-9a-f]{8}_\d+_\w+?_[0-9a-f]{8}")
-"""What NVRTC puts before names of internal linkage: an id of the unit."""
+_INTERNAL = re.compile(r"_(?:INTERNAL|GLOBAL__N_)_[0-9a-f]{8}_\d+_unit_cu_[0-9a-f]{8}")
+"""What names of internal linkage and anonymous namespaces have in them: an id of the unit."""
 
 
 def machine_code_hash(

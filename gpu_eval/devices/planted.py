@@ -16,7 +16,9 @@ from gpu_eval.problems.plan import (
     ResolvedWorkspace,
 )
 
-ELEMENTS = 128
+ELEMENTS = 100
+"""Of each buffer: 400 bytes, which no allocator rounds to."""
+THREADS = 128
 CLEAN = "planted_none"
 PLANTED: Mapping[Tool, str] = {
     Tool.RACECHECK: "planted_race",
@@ -46,7 +48,7 @@ def planted_subject(kernel: str, number: int, architecture: str) -> SanitizerSub
     """Return one of them, compiled, with the launch that shows its fault."""
     pointers = [ResolvedArgument(ArgumentType.POINTER, n) for n in ("x", "scratch", "out")]
     arguments = (*pointers, ResolvedArgument(ArgumentType.INT32, ELEMENTS))
-    launch = ResolvedLaunch(kernel, (1, 1, 1), (ELEMENTS, 1, 1), 0, arguments)
+    launch = ResolvedLaunch(kernel, (1, 1, 1), (THREADS, 1, 1), 0, arguments)
     plan = ResolvedPlan((launch,), (ResolvedWorkspace("scratch", ELEMENTS, False),))
     labelled = compile_labelled(planted_source(), number, architecture)
     return SanitizerSubject(number, labelled, plan)
