@@ -50,7 +50,7 @@ def test_its_kernels_carry_its_number_and_its_lines(unit: list[Binary]) -> None:
     assert made.label == label(4321) == "hgm04321"
     assert made.label in made.names["twice"]
     assert made.label.encode() in made.cubin
-    assert b"hgm04321/k.cu" in made.cubin
+    assert b"/hgm04321\0\0k.cu\0" in made.cubin  # folder and file of the line table
 
 
 def test_what_did_not_compile_equals_nothing(unit: list[Binary]) -> None:
