@@ -1,7 +1,7 @@
 """What a sanitizer looks at: which mutants of a matrix, on which input."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from gpu_eval.campaign.plan import cost
@@ -74,24 +74,36 @@ def choose_mutants(
     return chosen
 
 
-def choose_input(matrix: Matrix, problem: Problem, named: Collection[str] = ()) -> PoolInput:
-    """Return the input to run on: the one named, or the cheapest valid one at its own scope.
+def choose_inputs(
+    matrix: Matrix, problems: Iterable[Problem], named: Collection[str] = ()
+) -> dict[str, PoolInput]:
+    """Return the input that each problem runs on: one that is named, or the cheapest.
 
     Raises
     ------
     UserError
-        If the named one is not valid, or there is none at contract or profile scope.
+        If a named one is not a valid input of one of the problems, or a problem has none.
     """
+    chosen = {problem.id: _choose_input(matrix, problem, named) for problem in problems}
+    unknown = set(named) - {pool_input.id for pool_input in chosen.values()}
+    if unknown:
+        raise UserError(
+            f"'{min(unknown)}' is not the id of a valid input of a problem that runs, or not the "
+            "only one given for its problem; name one a problem"
+        )
+    return chosen
+
+
+def _choose_input(matrix: Matrix, problem: Problem, named: Collection[str]) -> PoolInput:
+    """Return a named valid input, or the cheapest at contract or profile scope."""
     table = matrix.inputs_of(problem.id)
     rows: list[dict[str, Any]] = table[table["valid"].astype(bool)].to_dict("records")  # type: ignore[assignment]
     valid = [pool_input_of(row) for row in rows]
-    own = [i for i in valid if i.id in named]
-    if not own and any(name.startswith(f"{problem.id}:") for name in named):
-        name = next(name for name in named if name.startswith(f"{problem.id}:"))
-        raise UserError(f"the matrix has no valid input '{name}'; choose one of inputs.parquet")
-    candidates = own or [i for i in valid if i.scope in _SCOPES]
+    candidates = [i for i in valid if i.id in named] or [i for i in valid if i.scope in _SCOPES]
     if not candidates:
-        raise UserError(f"{problem.id} has no valid input at contract or profile scope")
+        raise UserError(
+            f"{problem.id} has no valid input at contract or profile scope; name one with --input"
+        )
     chosen = min(candidates, key=lambda i: cost(problem, i))
     absent = {spec.name for spec in problem.inputs} - set(chosen.values)
     absent |= {spec.name for spec in problem.parameters} - set(chosen.parameters)

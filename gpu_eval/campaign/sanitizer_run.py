@@ -1,19 +1,21 @@
 """Runs mutants of a matrix under compute-sanitizer: evidence beside the matrix, not in it."""
 
+import math
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.pool import realise
+from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.sanitizer_build import rebuild
-from gpu_eval.campaign.sanitizer_choice import choose_input
 from gpu_eval.devices.planted import PLANTED, planted_job, planted_subject
-from gpu_eval.devices.sanitizer import Finding, Sanitizer, SanitizerVerdict
-from gpu_eval.devices.sanitizer_job import JobDirectory
+from gpu_eval.devices.sanitizer import Sanitizer
+from gpu_eval.devices.sanitizer_job import JobDirectory, SanitizerSubject
 from gpu_eval.devices.sanitizer_reports import Tool
+from gpu_eval.devices.sanitizer_settle import Finding, SanitizerVerdict
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.tensors import dimensions, shape_of
 from suiteopt.errors import UserError
@@ -90,7 +92,7 @@ class Watch:
         matrix: Matrix,
         problems: Mapping[str, Problem],
         chosen: Mapping[str, Sequence[str]],
-        inputs: Collection[str] = (),
+        inputs: Mapping[str, PoolInput],
     ) -> list[Checked]:
         """Check the chosen mutants, problem by problem.
 
@@ -100,8 +102,8 @@ class Watch:
         problems : mapping of str to Problem
         chosen : mapping of str to sequence of str
             Ids of mutants by problem.
-        inputs : collection of str
-            Ids of inputs to run on in place of the cheapest.
+        inputs : mapping of str to PoolInput
+            What to run on, by problem.
 
         Raises
         ------
@@ -112,7 +114,7 @@ class Watch:
             room = Path(name)
             self._control(room / "planted")
             return [
-                self._problem(matrix, problems[problem], mutants, inputs, room)
+                self._problem(matrix, problems[problem], mutants, inputs[problem], room)
                 for problem, mutants in chosen.items()
             ]
 
@@ -139,11 +141,10 @@ class Watch:
         matrix: Matrix,
         problem: Problem,
         mutants: Sequence[str],
-        inputs: Collection[str],
+        pool_input: PoolInput,
         room: Path,
     ) -> Checked:
         table = matrix.implementations_of(problem.id)
-        pool_input = choose_input(matrix, problem, inputs)
         kinds = table["kind"].astype(str)
         substrates = table.loc[kinds == Kind.SUBSTRATE, "implementation"].astype(str).tolist()
         self._say(f"{problem.id}: {len(mutants)} mutants, on {pool_input.id}")
@@ -162,46 +163,44 @@ class Watch:
             if name in rebuilt.refused:
                 reason = f"the substrate {name} cannot be the control: {rebuilt.refused[name]}"
                 left_out |= dict.fromkeys(self._tools, reason)
-        usable = [tool for tool in self._tools if tool not in left_out]
-        if usable and found:
-            values = dimensions(problem, pool_input.shape)
+        if found and len(left_out) < len(self._tools):
             directory = room / "input"
             directory.mkdir()
-            job = JobDirectory(
-                directory,
-                realise(problem, pool_input),
-                {
-                    spec.name: _nbytes(shape_of(spec, values), spec.dtype)
-                    for spec in problem.outputs
-                },
-                self._ordinal,
-            )
-            for tool in usable:
+            job = _job(problem, pool_input, directory, self._ordinal)
+            controls = {name: rebuilt.subjects[name] for name in substrates}
+            subjects = {name: rebuilt.subjects[name] for name in found}
+            for tool in (tool for tool in self._tools if tool not in left_out):
                 self._say(f"{problem.id}: {tool}")
-                controls = [rebuilt.subjects[name] for name in substrates]
-                for number, finding in self._sanitizer.check(tool, job, controls).items():
-                    if finding.verdict != SanitizerVerdict.CLEAN:
-                        name = substrates[number - 1]
-                        left_out[tool] = f"the substrate {name} is not clean: {_told(finding)}"
-                if tool in left_out:
+                accused = self._accused(tool, job, controls)
+                if accused:
+                    left_out[tool] = accused
                     continue
-                subjects = [rebuilt.subjects[name] for name in found]
-                findings = self._sanitizer.check(tool, job, subjects)
-                for name in found:
-                    found[name][tool] = findings[rebuilt.subjects[name].number]
+                findings = self._sanitizer.check(tool, job, list(subjects.values()))
+                for name, subject in subjects.items():
+                    found[name][tool] = findings[subject.number]
             shutil.rmtree(directory)
         refused = {m: rebuilt.refused[m] for m in mutants if m in rebuilt.refused}
         return Checked(problem.id, pool_input.id, found, left_out, refused)
 
+    def _accused(
+        self, tool: Tool, job: JobDirectory, controls: Mapping[str, SanitizerSubject]
+    ) -> str:
+        """Say which substrate a tool does not find clean, or nothing."""
+        findings = self._sanitizer.check(tool, job, list(controls.values()))
+        for name, subject in controls.items():
+            finding = findings[subject.number]
+            if finding.verdict != SanitizerVerdict.CLEAN:
+                return f"the substrate {name} is not clean: {finding.first or finding.verdict}"
+        return ""
 
-def _nbytes(shape: Sequence[int], dtype: str) -> int:
-    import math
 
+def _job(problem: Problem, pool_input: PoolInput, directory: Path, ordinal: int) -> JobDirectory:
+    """Make an input, and room for the outputs."""
     import torch
 
-    size: int = getattr(torch, dtype).itemsize
-    return math.prod(shape) * size
-
-
-def _told(finding: Finding) -> str:
-    return finding.first or str(finding.verdict)
+    values = dimensions(problem, pool_input.shape)
+    sizes = {
+        spec.name: math.prod(shape_of(spec, values)) * getattr(torch, spec.dtype).itemsize
+        for spec in problem.outputs
+    }
+    return JobDirectory(directory, realise(problem, pool_input), sizes, ordinal)

@@ -12,8 +12,8 @@ from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
     from gpu_eval.campaign.sanitizer_run import Checked
-    from gpu_eval.devices.sanitizer import Finding
     from gpu_eval.devices.sanitizer_reports import Tool
+    from gpu_eval.devices.sanitizer_settle import Finding
     from suiteopt.matrix.store import Matrix
 
 DEADLINE = 120.0
@@ -40,7 +40,7 @@ class SanitizerRequest:
 
 def sanitize(request: SanitizerRequest) -> None:
     """Run the command; exit with code 1 if something has no result."""
-    from gpu_eval.campaign.sanitizer_choice import choose_mutants
+    from gpu_eval.campaign.sanitizer_choice import choose_inputs, choose_mutants
     from gpu_eval.campaign.sanitizer_run import Watch
     from gpu_eval.devices.cuda import CudaDevice
     from gpu_eval.devices.sanitizer import Sanitizer, find_sanitizer
@@ -62,6 +62,7 @@ def sanitize(request: SanitizerRequest) -> None:
     chosen = choose_mutants(matrix, request.problems, request.mutants, request.everything)
     corpus = load_corpus([Path(directory) for directory in absolute(request.corpus)])
     problems = {problem: corpus.problem(problem) for problem in chosen}
+    inputs = choose_inputs(matrix, problems.values(), request.inputs)
     sanitizer = Sanitizer(find_sanitizer(), request.deadline)
     device = CudaDevice()
     if measured.get("architecture") != device.architecture:
@@ -70,7 +71,7 @@ def sanitize(request: SanitizerRequest) -> None:
             f"{device.architecture}, which runs other machine code; use a GPU of that kind"
         )
     watch = Watch(sanitizer, device.architecture, tools, device.ordinal, cores(), _say)
-    checked = watch.run(matrix, problems, chosen, request.inputs)
+    checked = watch.run(matrix, problems, chosen, inputs)
     answer = _answer(matrix, sanitizer, tools, checked)
     if request.output is not None:
         _write(request.output, answer)
@@ -156,7 +157,7 @@ def _finding(finding: "Finding") -> dict[str, Any]:
 
 
 def _lines(tools: "Sequence[Tool]", checked: "Sequence[Checked]") -> list[Any]:
-    from gpu_eval.devices.sanitizer import SanitizerVerdict
+    from gpu_eval.devices.sanitizer_settle import SanitizerVerdict
 
     lines = table("Mutants under compute-sanitizer", "mutant", *map(str, tools), "first report")
     quiet = 0
@@ -182,7 +183,7 @@ def _lines(tools: "Sequence[Tool]", checked: "Sequence[Checked]") -> list[Any]:
 
 
 def _cell(finding: "Finding | None") -> str:
-    from gpu_eval.devices.sanitizer import SanitizerVerdict
+    from gpu_eval.devices.sanitizer_settle import SanitizerVerdict
 
     if finding is None:
         return "-"

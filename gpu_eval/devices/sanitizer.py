@@ -14,21 +14,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from gpu_eval.devices.sanitized import OK
 from gpu_eval.devices.sanitizer_job import JobDirectory, SanitizerSubject
-from gpu_eval.devices.sanitizer_reports import Report, Tool, Transcript, read_transcript
+from gpu_eval.devices.sanitizer_reports import Tool, read_transcript
+from gpu_eval.devices.sanitizer_settle import NAME, PRINT_LIMIT, Attempt, Finding, settle
 from suiteopt.errors import UserError
 
-NAME = "compute-sanitizer"
 ERROR_EXIT = 86
-PRINT_LIMIT = 5000
-"""Reports that a process prints; beyond, the tool says nothing about whoever comes later."""
 BATCH = 48
 """Implementations in a process: one that fills the limit costs a run of those after it."""
 START_SECONDS = 120.0
@@ -36,60 +31,6 @@ START_SECONDS = 120.0
 PADDING_BYTES = 1 << 20
 """Forbidden ground behind every allocation, so that an overrun does not land in the next one."""
 POLL_SECONDS = 0.05
-
-
-class SanitizerVerdict(StrEnum):
-    """What a tool has to say of an implementation."""
-
-    CLEAN = "clean"
-    ACCUSED = "accused"
-    LAUNCH_ERROR = "launch_error"
-    CRASH = "crash"
-    TIMEOUT = "timeout"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a tool found on one implementation.
-
-    Attributes
-    ----------
-    verdict : SanitizerVerdict
-        ``failed``: the tool itself came to no result.
-    count : int
-        Reports about it.
-    at_least : bool
-        There were more that the tool did not print.
-    first : str
-        The first report in one line; of the other verdicts what happened.
-    """
-
-    verdict: SanitizerVerdict
-    count: int = 0
-    at_least: bool = False
-    first: str = ""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One process: what the tool printed, and how far the program came.
-
-    Attributes
-    ----------
-    transcript : Transcript
-    ended : mapping of int to tuple of str and str
-        Status and message of each implementation that came to its end.
-    current : int or None
-        The one under way when the program ended or was stopped.
-    stopped : bool
-        It took longer than its deadline.
-    """
-
-    transcript: Transcript
-    ended: Mapping[int, tuple[str, str]]
-    current: int | None
-    stopped: bool
 
 
 def find_sanitizer() -> Path:
@@ -142,7 +83,7 @@ class Sanitizer:
         options = ["--tool", str(tool), "--error-exitcode", str(ERROR_EXIT)]
         options += ["--print-limit", str(PRINT_LIMIT), "--show-backtrace", "device"]
         # The next implementation still has a context to run in.
-        options += ["--destroy-on-device-error", "kernel", "--target-processes", "application-only"]
+        options += ["--destroy-on-device-error", "kernel", "--target-processes", "all"]
         options += ["--launch-timeout", str(int(START_SECONDS))]
         if tool is Tool.MEMCHECK:
             # What a call returned is the program's to tell: it knows whose call it was.
@@ -217,56 +158,6 @@ class Sanitizer:
                 f"{self.executable} does not run ({error}); install it again"
             ) from error
         return answer.stdout.decode(errors="replace")
-
-
-def settle(numbers: Sequence[int], attempt: Attempt) -> dict[int, Finding]:
-    """Say what a run has settled; whoever is not in the answer has to run again.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        In the order in which they ran. One alone is always settled.
-    attempt : Attempt
-    """
-    transcript = attempt.transcript
-    alone = len(numbers) == 1
-    named: dict[int, list[Report]] = {}
-    nameless = 0
-    last = len(numbers)
-    for report in transcript.reports:
-        number = numbers[0] if alone else report.number
-        if number is not None and number in numbers:
-            named.setdefault(number, []).append(report)
-            last = numbers.index(number)
-        else:
-            nameless += 1
-    cut = transcript.cut or len(transcript.reports) >= PRINT_LIMIT
-    trusted = transcript.complete and not nameless and not attempt.stopped
-    found: dict[int, Finding] = {}
-    for place, number in enumerate(numbers):
-        status, message = attempt.ended.get(number, ("", ""))
-        if number in named:
-            reports = named[number]
-            at_least = cut and place == last
-            found[number] = Finding(
-                SanitizerVerdict.ACCUSED, len(reports), at_least, reports[0].line
-            )
-        elif number == attempt.current and attempt.stopped:
-            found[number] = Finding(SanitizerVerdict.TIMEOUT, first="it did not come to an end")
-        elif status not in ("", OK):
-            found[number] = Finding(SanitizerVerdict(status), first=message)
-        elif status == OK and trusted and not (cut and place > last):
-            found[number] = Finding(SanitizerVerdict.CLEAN)
-        elif alone:
-            found[number] = Finding(SanitizerVerdict.FAILED, first=_why(attempt))
-    return found
-
-
-def _why(attempt: Attempt) -> str:
-    if attempt.stopped:
-        return f"{NAME} did not start the program"
-    remarks = attempt.transcript.remarks
-    return remarks[-1][:200] if remarks else f"{NAME} ended without a summary"
 
 
 def _progress(path: Path) -> tuple[dict[int, tuple[str, str]], int | None]:

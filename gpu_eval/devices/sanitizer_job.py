@@ -61,11 +61,13 @@ class JobDirectory:
         outputs: Mapping[str, int],
         ordinal: int = 0,
     ) -> None:
+        import torch
+
         self.path = path
         self._ordinal = ordinal
         self._buffers: dict[str, dict[str, Any]] = {}
         for index, (name, tensor) in enumerate(tensors.items()):
-            content = tensor.detach().contiguous().numpy()
+            content = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
             file = f"input-{index}.bin"
             content.tofile(path / file)
             self._buffers[name] = {"bytes": content.nbytes, "file": file}

@@ -76,7 +76,9 @@ class Transcript:
     ----------
     reports : tuple of Report
     remarks : tuple of str
-        Other headlines, and what the program itself printed.
+        Other headlines of the tool.
+    said : tuple of str
+        Lines of the program itself.
     complete : bool
         The tool came to its summary and had no internal error: what it did not report, it did
         not see.
@@ -86,6 +88,7 @@ class Transcript:
 
     reports: tuple[Report, ...]
     remarks: tuple[str, ...]
+    said: tuple[str, ...]
     complete: bool
     cut: bool
 
@@ -94,8 +97,9 @@ def read_transcript(text: str) -> Transcript:
     """Read the output of a run; lines of the program itself may stand between."""
     reports: list[Report] = []
     remarks: list[str] = []
+    said: list[str] = []
     summary = broken = cut = False
-    for headline, details in _blocks(text, remarks):
+    for headline, details in _blocks(text, said):
         report = Report(headline, details)
         if _SUMMARY.search(headline):
             summary = True
@@ -108,7 +112,7 @@ def read_transcript(text: str) -> Transcript:
             reports.append(report)
         elif headline != _BANNER:
             remarks.append(headline)
-    return Transcript(tuple(reports), tuple(remarks), summary and not broken, cut)
+    return Transcript(tuple(reports), tuple(remarks), tuple(said), summary and not broken, cut)
 
 
 def _blocks(text: str, others: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -15,6 +15,7 @@ from gpu_eval.campaign.run import start
 from gpu_eval.compilation.nvrtc import NvrtcCompiler, load_nvrtc
 from gpu_eval.devices import sanitizer
 from gpu_eval.devices.base import Binary, KernelSource
+from gpu_eval.devices.sanitizer_settle import PRINT_LIMIT
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from tests.gpu_eval.campaign import tiny
@@ -167,7 +168,7 @@ def test_what_goes_wrong_is_attributed_and_the_rest_goes_on(bench: Bench) -> Non
         "accused",
     ]
     flood = answer.json["mutants"][2]["tools"]["memcheck"]
-    assert (flood["count"], flood["at_least"]) == (sanitizer.PRINT_LIMIT, True)
+    assert (flood["count"], flood["at_least"]) == (PRINT_LIMIT, True)
     assert answer.code == 1  # one has no result
     assert not answer.json["complete"]
 
@@ -230,8 +231,11 @@ def test_other_machine_code_does_not_run(bench: Bench) -> None:
 def test_launch_faults_run_by_their_own_plan(bench: Bench) -> None:
     launches = bench.measured.mutants(launch=True)[:2]
     chosen = [part for name in launches for part in ("--mutant", name)]
-    answer = bench({}, "--json", "--tool", "memcheck", *chosen)
+    inputs = Matrix.open(bench.measured.matrix).inputs_of("test/one")
+    other = str(inputs.loc[inputs["scope"] == "other", "input"].iloc[0])
+    answer = bench({}, "--json", "--tool", "memcheck", "--input", other, *chosen)
     assert told(answer) == {name: {"memcheck": "clean"} for name in launches}
+    assert answer.json["problems"][0]["input"] == other
 
 
 @pytest.mark.parametrize(
@@ -243,13 +247,16 @@ def test_launch_faults_run_by_their_own_plan(bench: Bench) -> None:
         (("--sanitizer", "--mutant", "x", "--all"), "not both"),
         (("--sanitizer", "--mutant", "x"), "no valid mutant 'x'"),
         (("--sanitizer", "--problem", "x"), "no problem 'x'"),
+        (("--sanitizer", "--input", "x"), "'x' is not the id of a valid input"),
         (("--sanitizer", "--output", "MATRIX/sanitizer.json"), "lies in the matrix"),
     ],
 )
 def test_sentences(
     gpu_eval: Command, measured: Measured, options: tuple[str, ...], expected: str
 ) -> None:
-    given = [part.replace("MATRIX", str(measured.matrix)) for part in options]
+    given: list[object] = [part.replace("MATRIX", str(measured.matrix)) for part in options]
+    if "--sanitizer" in given:
+        given += ["--corpus", measured.corpus]
     answer = gpu_eval("witness", measured.matrix, *given)
     assert (answer.code, answer.out) == (2, "")
     assert expected in answer.sentence

@@ -8,9 +8,10 @@ from gpu_eval.compilation.labelled import compile_labelled
 from gpu_eval.devices.base import KernelSource
 from gpu_eval.devices.cuda import CudaDevice
 from gpu_eval.devices.planted import CLEAN, PLANTED, planted_job, planted_subject
-from gpu_eval.devices.sanitizer import Sanitizer, SanitizerVerdict, find_sanitizer
+from gpu_eval.devices.sanitizer import Sanitizer, find_sanitizer
 from gpu_eval.devices.sanitizer_job import JobDirectory, SanitizerSubject
 from gpu_eval.devices.sanitizer_reports import Tool
+from gpu_eval.devices.sanitizer_settle import SanitizerVerdict
 from suiteopt.errors import UserError
 from tests.gpu_eval.devices.conftest import integer, plan, tensor
 

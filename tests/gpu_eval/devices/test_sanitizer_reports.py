@@ -122,7 +122,7 @@ def test_clean_runs() -> None:
     ):
         transcript = read_transcript(f"========= COMPUTE-SANITIZER\nhello\n========= {summary}\n")
         assert (transcript.reports, transcript.complete, transcript.cut) == ((), True, False)
-        assert transcript.remarks == ("hello",)
+        assert (transcript.remarks, transcript.said) == ((), ("hello",))
 
 
 def test_what_the_program_prints_between_is_no_report() -> None:
@@ -130,7 +130,7 @@ def test_what_the_program_prints_between_is_no_report() -> None:
     mixed = "\n".join([*lines[:3], "Traceback: Invalid __global__ hgm00001", *lines[3:]])
     transcript = read_transcript(mixed)
     assert transcript.reports == read_transcript(OVERRUN).reports
-    assert transcript.remarks == ("Traceback: Invalid __global__ hgm00001",)
+    assert transcript.said == ("Traceback: Invalid __global__ hgm00001",)
 
 
 def test_a_tool_that_did_not_run_or_broke_is_not_complete() -> None:

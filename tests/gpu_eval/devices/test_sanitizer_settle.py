@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpu_eval.devices.sanitizer import PRINT_LIMIT, Attempt, SanitizerVerdict, settle
 from gpu_eval.devices.sanitizer_reports import Report, Transcript
+from gpu_eval.devices.sanitizer_settle import PRINT_LIMIT, Attempt, SanitizerVerdict, settle
 
 OK = ("ok", "")
 
@@ -21,8 +21,9 @@ def attempt(
     complete: bool = True,
     cut: bool = False,
     remarks: tuple[str, ...] = (),
+    said: tuple[str, ...] = (),
 ) -> Attempt:
-    transcript = Transcript(reports, remarks, complete, cut)
+    transcript = Transcript(reports, remarks, said, complete, cut)
     return Attempt(transcript, ended or {}, current, stopped)
 
 
@@ -90,4 +91,6 @@ def test_one_alone_is_always_settled() -> None:
         "Error: no attachable process found",
     )
     assert verdicts([1], attempt()) == {1: "failed"}
+    broken = attempt(remarks=("Target application returned an error",), said=("KeyError: 'x'",))
+    assert settle([1], broken)[1].first == "KeyError: 'x'"
     assert verdicts([1], attempt(ended={1: OK})) == {1: "clean"}
