@@ -64,6 +64,7 @@ def sanitize(request: SanitizerRequest) -> None:
     problems = {problem: corpus.problem(problem) for problem in chosen}
     inputs = choose_inputs(matrix, problems.values(), request.inputs)
     sanitizer = Sanitizer(find_sanitizer(), request.deadline)
+    _say(f"compute-sanitizer {sanitizer.version}")
     device = CudaDevice()
     if measured.get("architecture") != device.architecture:
         raise UserError(

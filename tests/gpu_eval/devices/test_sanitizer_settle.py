@@ -1,9 +1,19 @@
 """What one process under the tool settles, and what it leaves open."""
 
-import pytest
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
 
-from gpu_eval.devices.sanitizer_reports import Report, Transcript
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_eval.compilation.labelled import Labelled
+from gpu_eval.devices.sanitizer import Sanitizer
+from gpu_eval.devices.sanitizer_job import JobDirectory, SanitizerSubject
+from gpu_eval.devices.sanitizer_reports import Report, Tool, Transcript
 from gpu_eval.devices.sanitizer_settle import PRINT_LIMIT, Attempt, SanitizerVerdict, settle
+from gpu_eval.problems.plan import ResolvedPlan
 
 OK = ("ok", "")
 
@@ -94,3 +104,57 @@ def test_one_alone_is_always_settled() -> None:
     broken = attempt(remarks=("Target application returned an error",), said=("KeyError: 'x'",))
     assert settle([1], broken)[1].first == "KeyError: 'x'"
     assert verdicts([1], attempt(ended={1: OK})) == {1: "clean"}
+
+
+EXPECTED = {
+    "clean": "clean",
+    "accused": "accused",
+    "flood": "accused",
+    "nameless": "accused",
+    "hang": "timeout",
+    "crash": "crash",
+    "die": "failed",
+}
+LIMIT = 7
+
+
+class Simulated(Sanitizer):
+    """Runs implementations that behave as they are told, by their numbers."""
+
+    def __init__(self, behaviours: Sequence[str]) -> None:
+        super().__init__(Path("none"), 1.0)
+        self.behaviours = behaviours
+        self.runs = 0
+
+    def _attempt(
+        self, tool: Tool, job: JobDirectory, subjects: Sequence[SanitizerSubject]
+    ) -> Attempt:
+        self.runs += 1
+        reports: list[Report] = []
+        ended: dict[int, tuple[str, str]] = {}
+        for number in (subject.number for subject in subjects):
+            behaviour = self.behaviours[number]
+            if behaviour == "hang":
+                # What the tool had not printed is lost with it.
+                return attempt(current=number, ended=ended, stopped=True, complete=False)
+            if behaviour == "die":
+                return attempt(*reports[:LIMIT], current=number, ended=ended, complete=False)
+            reports += [report(number)] * {"accused": 2, "flood": LIMIT + 3}.get(behaviour, 0)
+            reports += [report(None)] * (behaviour == "nameless")
+            ended[number] = ("crash", "lost") if behaviour == "crash" else OK
+            if behaviour == "crash":
+                break
+        return attempt(*reports[:LIMIT], ended=ended, cut=len(reports) > LIMIT)
+
+
+@given(st.lists(st.sampled_from(list(EXPECTED)), max_size=12))
+def test_whatever_the_company_everyone_gets_his_own_verdict(behaviours: list[str]) -> None:
+    tool = Simulated(behaviours)
+    subjects = [
+        SanitizerSubject(number, Labelled("", b"", {}), ResolvedPlan(()))
+        for number in range(len(behaviours))
+    ]
+    found = tool.check(Tool.MEMCHECK, cast(JobDirectory, None), subjects)
+    verdicts = [str(found[number].verdict) for number in range(len(behaviours))]
+    assert verdicts == [EXPECTED[behaviour] for behaviour in behaviours]
+    assert tool.runs <= 2 * len(behaviours)
