@@ -3,7 +3,7 @@
 import math
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,8 +93,8 @@ class Watch:
         problems: Mapping[str, Problem],
         chosen: Mapping[str, Sequence[str]],
         inputs: Mapping[str, PoolInput],
-    ) -> list[Checked]:
-        """Check the chosen mutants, problem by problem.
+    ) -> Iterator[Checked]:
+        """Check the chosen mutants and yield what was found, problem by problem.
 
         Parameters
         ----------
@@ -113,10 +113,8 @@ class Watch:
         with tempfile.TemporaryDirectory(prefix="gpu-eval-") as name:
             room = Path(name)
             self._control(room / "planted")
-            return [
-                self._problem(matrix, problems[problem], mutants, inputs[problem], room)
-                for problem, mutants in chosen.items()
-            ]
+            for problem, mutants in chosen.items():
+                yield self._problem(matrix, problems[problem], mutants, inputs[problem], room)
 
     def _control(self, directory: Path) -> None:
         """Let every tool look at a planted fault: one that does not see it is left out."""

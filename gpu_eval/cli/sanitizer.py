@@ -1,6 +1,6 @@
 """``gpu-eval witness --sanitizer``: what compute-sanitizer says of a matrix's mutants."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
     from gpu_eval.campaign.sanitizer_run import Checked
+    from gpu_eval.devices.sanitizer import Sanitizer
     from gpu_eval.devices.sanitizer_reports import Tool
     from gpu_eval.devices.sanitizer_settle import Finding
     from suiteopt.matrix.store import Matrix
@@ -72,12 +73,15 @@ def sanitize(request: SanitizerRequest) -> None:
             f"{device.architecture}, which runs other machine code; use a GPU of that kind"
         )
     watch = Watch(sanitizer, device.architecture, tools, device.ordinal, cores(), _say)
-    checked = watch.run(matrix, problems, chosen, inputs)
-    answer = _answer(matrix, sanitizer, tools, checked)
-    if request.output is not None:
-        _write(request.output, answer)
+    checked: list[Checked] = []
+    answer = _answer(matrix, sanitizer, tools, checked, chosen)
+    for one in watch.run(matrix, problems, chosen, inputs):
+        checked.append(one)
+        answer = _answer(matrix, sanitizer, tools, checked, chosen)
+        if request.output is not None:
+            _write(request.output, answer)  # what is known so far, should it be interrupted
     show(request.as_json, answer, *_lines(tools, checked))
-    if not all(one.whole for one in checked):
+    if not answer["complete"]:
         raise typer.Exit(1)
 
 
@@ -114,9 +118,15 @@ def _say(text: str) -> None:
 
 
 def _answer(
-    matrix: "Matrix", sanitizer: Any, tools: "Sequence[Tool]", checked: "Sequence[Checked]"
+    matrix: "Matrix",
+    sanitizer: "Sanitizer",
+    tools: "Sequence[Tool]",
+    checked: "Sequence[Checked]",
+    chosen: Iterable[str],
 ) -> dict[str, Any]:
     rows = matrix.implementations.set_index("implementation")
+    done = {one.problem for one in checked}
+    unchecked = [problem for problem in chosen if problem not in done]
     problems = [
         {
             "problem": one.problem,
@@ -142,7 +152,8 @@ def _answer(
         "matrix_id": matrix.id,
         "sanitizer": {"path": str(sanitizer.executable), "version": sanitizer.version},
         "tools": [str(tool) for tool in tools],
-        "complete": all(one.whole for one in checked),
+        "complete": all(one.whole for one in checked) and not unchecked,
+        "unchecked": unchecked,
         "problems": problems,
         "mutants": mutants,
     }
