@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gpu_eval.cli.output import absolute, cores, show, table
+from gpu_eval.cli.output import absolute, show, table
 from suiteopt.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class SanitizerRequest:
 
 def sanitize(request: SanitizerRequest) -> None:
     """Run the command; exit with code 1 if something has no result."""
+    from gpu_eval.campaign.device_settings import cores
     from gpu_eval.campaign.sanitizer_choice import choose_inputs, choose_mutants
     from gpu_eval.campaign.sanitizer_run import Watch
     from gpu_eval.devices.cuda import CudaDevice
