@@ -19,12 +19,12 @@ from suiteopt.export.confirmation import (
     MemberConfirmation,
     ProblemConfirmation,
 )
-from suiteopt.export.replay import rejected_controls, stand_ins, verdicts
+from suiteopt.export.replay import closed_cells, rejected_controls, stand_ins, verdicts
 from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
-from suiteopt.matrix.schema import Kind, ShapeScope, Status
+from suiteopt.matrix.schema import Kind, ShapeScope
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -202,14 +202,3 @@ class _Measured:
         block = self._block(oracle)
         here = block.measured & (block.columns == column) & np.isin(block.rows, chosen)
         return float(block.high[here].max(initial=0.0))
-
-
-def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
-    """Return mutant and input of the cells that count as kills and were not run.
-
-    Whoever was fatal on two inputs is closed; it need not have been wrong on a third.
-    """
-    cells = matrix.cells(problem, ["implementation", "input", "status"])
-    closed = cells[cells["status"] == str(Status.CLOSED)]
-    names = closed["implementation"].astype(str), closed["input"].astype(str)
-    return frozenset(zip(*names, strict=True))
