@@ -2,9 +2,9 @@
 
 For machines that are to be had for minutes only::
 
-    python -m experiments.gpu_campaign --output /tmp/matrix --pack OUT --seconds 540 -- \
+    python -m experiments.gpu_campaign --output MATRIX --pack OUT --seconds 540 -- \
         --profile contract --device cuda --jobs 8
-    python -m experiments.gpu_campaign --output /tmp/matrix --pack OUT --seconds 540 --unpack OUT
+    python -m experiments.gpu_campaign --output MATRIX --pack OUT --seconds 540 --unpack OUT
 
 The second command goes on where the first stopped; give it the same --output. A pack is a tar.gz in
 parts small enough to copy; compiled kernels are left out, since compiling them again is cheap.

@@ -30,7 +30,8 @@ from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.validation.crossval import cross_validate
 
 COMMAND = (
-    "gpu-eval run --wild --profile {profile} --device cpu --output matrices/local/wild {problems}"
+    "gpu-eval run --wild --profile {profile} --device {device} --output matrices/local/wild "
+    "{problems}"
 )
 LOCAL = Path("matrices/local/wild")
 """Where a matrix with wild kernels is looked for if the default one has none."""
@@ -184,7 +185,8 @@ def _both(found: Mapping[str, Any]) -> str:
 def command(matrix: Matrix) -> str:
     """Return the command that measures such a matrix."""
     problems = " ".join(f"--problem {name}" for name in matrix.measured_problems)
-    return COMMAND.format(profile=matrix.meta.profile, problems=problems)
+    device = "cuda" if matrix.meta.device["name"] == "cuda" else "cpu"
+    return COMMAND.format(profile=matrix.meta.profile, device=device, problems=problems)
 
 
 def _of(found: Mapping[str, Any], word: str) -> str:

@@ -126,15 +126,12 @@ def _thinned(mutants: list[Implementation], sites: int | None) -> list[Implement
     """Keep so many mutants of each rule, in their order: those whose ids hash lowest."""
     if sites is None:
         return mutants
+    hashes = [hashlib.sha256(mutant.id.encode()).hexdigest() for mutant in mutants]
     ranks: dict[str, list[str]] = {}
-    for mutant in mutants:
-        ranks.setdefault(mutant.name, []).append(hashlib.sha256(mutant.id.encode()).hexdigest())
-    last = {rule: sorted(hashes)[:sites][-1] for rule, hashes in ranks.items()}
-    return [
-        mutant
-        for mutant in mutants
-        if hashlib.sha256(mutant.id.encode()).hexdigest() <= last[mutant.name]
-    ]
+    for mutant, rank in zip(mutants, hashes, strict=True):
+        ranks.setdefault(mutant.name, []).append(rank)
+    last = {rule: sorted(found)[:sites][-1] for rule, found in ranks.items()}
+    return [m for m, rank in zip(mutants, hashes, strict=True) if rank <= last[m.name]]
 
 
 def _mutants(

@@ -73,7 +73,7 @@ def _start(
     root: Path, settings: Settings, device: Device, reporter: Reporter, scheduler: str
 ) -> Finished:
     layout = Layout(root)
-    _refuse_occupied(layout)
+    _refuse_occupied(layout, settings)
     # Compiler and plan come first: a machine without one, or a wrong problem definition, leaves no
     # directory behind.
     device.describe()
@@ -88,7 +88,7 @@ def _start(
             f"{root} cannot be made ({error.strerror}); choose another --output"
         ) from error
     with locked(layout.lock):
-        _refuse_occupied(layout)
+        _refuse_occupied(layout, settings)
         _freeze(layout, plan)
         write_atomic(layout.settings, settings.to_json().encode())
         return _work(layout, settings, plan, device, reporter, scheduler, began)
@@ -234,8 +234,13 @@ def _check_frozen(layout: Layout, plan: CampaignPlan) -> None:
             )
 
 
-def _refuse_occupied(layout: Layout) -> None:
+def _refuse_occupied(layout: Layout, settings: Settings) -> None:
     if layout.started:
+        if not _asks_the_same(layout, settings):
+            raise UserError(
+                f"{layout.root} holds a campaign that was asked for something else; choose another "
+                f"--output, or finish that one with 'gpu-eval resume {layout.root}'"
+            )
         raise UserError(
             f"{layout.root} already holds a campaign; go on with 'gpu-eval resume {layout.root}' "
             "or choose another --output"
@@ -255,6 +260,16 @@ def _refuse_occupied(layout: Layout) -> None:
         raise UserError(
             f"{layout.root} is not empty (it holds {sorted(others)[0]}); choose another --output"
         )
+
+
+def _asks_the_same(layout: Layout, settings: Settings) -> bool:
+    """Tell whether the campaign that is there measures what these settings would."""
+    try:
+        there = Settings.from_json(layout.settings.read_text("utf-8"), layout.settings)
+    except (OSError, UserError):
+        return True  # what is wrong with it is said when it goes on
+    asked = ("profile", "problems", "corpora", "suite", "sass", "wild", "limits", "sites")
+    return all(getattr(there, name) == getattr(settings, name) for name in asked)
 
 
 @contextmanager

@@ -103,6 +103,8 @@ class _Run:
 
     def settle(self) -> None:
         """Take what is known as final: what it was judged by has been found whole."""
+        if self.kept is None:
+            return  # nobody goes back or goes on
         self._safe = self.progress.copy()
         if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
             self.save()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpu_eval.campaign import results
+from gpu_eval.campaign.chunks import compile_chunks
 from gpu_eval.campaign.equivalence import classify
 from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.campaign.journal import Journal
@@ -29,9 +30,6 @@ from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan, render
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Kind
-
-COMPILE_CHUNK = 48
-"""Sources in one compile task: about one unit of the host compiler."""
 
 JUDGED = (Kind.MUTANT, Kind.WILD)
 """Kinds that run in blocks, by the facts of the base task, which they have no part in."""
@@ -146,20 +144,7 @@ class Schedule:
         return replace(task, verdicts=self._journal.verdicts(task.key))
 
     def _start(self, state: ProblemState) -> None:
-        originals: list[KernelSource] = []
-        mutants: list[KernelSource] = []
-        wild: list[KernelSource] = []
-        lists = {Kind.MUTANT: mutants, Kind.WILD: wild}
-        for implementation in state.plan.implementations:
-            if implementation.source is None or implementation.is_launch_fault:
-                continue
-            lists.get(implementation.kind, originals).append(implementation.source)
-        chunks = [originals] if originals else []
-        # Wild kernels have units of their own, which leaves those of all others as they were.
-        for sources in (mutants, wild):
-            chunks += [
-                sources[i : i + COMPILE_CHUNK] for i in range(0, len(sources), COMPILE_CHUNK)
-            ]
+        chunks = compile_chunks(state.plan.implementations)
         for number, chunk in enumerate(chunks):
             task = CompileTask(
                 self._key("compile", sources=[_describe(s) for s in chunk]),

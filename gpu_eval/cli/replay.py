@@ -36,13 +36,22 @@ def replay(
     from gpu_eval.devices.registry import open_device
     from suiteopt.suite import Suite
 
-    text = Suite.open(suite).to_json()
+    chosen = Suite.open(suite)
     corpora = absolute(corpus)
     opened = open_device(device)
     asked = Settings(
-        profile="replay", device=device, corpora=corpora, command=command_line(), suite=text
+        profile="replay",
+        device=device,
+        corpora=corpora,
+        command=command_line(),
+        suite=chosen.to_json(),
     )
     settings = on_device(asked, opened, jobs)
     with reporter() as progress:
+        if chosen.matrix_device == "cuda" and settings.device == "cpu":
+            progress.note(
+                "this suite was measured on a GPU; at its shapes a CPU takes many hours. "
+                "For a CPU choose one from a CPU matrix: suiteopt select --matrix DIR"
+            )
         finished = start(output, settings, opened, progress)
     report(finished, as_json)

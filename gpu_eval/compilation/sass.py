@@ -11,6 +11,7 @@ place: implementations with such tables may be told apart though they are equal,
 
 import hashlib
 import io
+import re
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -21,9 +22,13 @@ _SIZED = 4
 """Form of an attribute that carries its own size."""
 _PARAMETER_BANK = 0x0A
 """Attribute that begins with the index of a symbol, which the rest of the unit decides."""
+_INTERNAL = re.compile(r"_(?:INTERNAL|GLOBAL__N_)_[0-9a-f]{8}_\d+_unit_cu_[0-9a-f]{8}")
+"""What names of internal linkage and anonymous namespaces have in them: an id of the unit."""
 
 
-def machine_code_hash(cubin: bytes, lowered: Sequence[str], namespace: str) -> str:
+def machine_code_hash(
+    cubin: bytes, lowered: Sequence[str], namespace: str, *, unit_ids: bool = True
+) -> str:
     """Hash the kernels of one implementation.
 
     Parameters
@@ -34,6 +39,9 @@ def machine_code_hash(cubin: bytes, lowered: Sequence[str], namespace: str) -> s
         Mangled names of the implementation's kernels, in the order of its plan.
     namespace : str
         The namespace that wraps the implementation.
+    unit_ids : bool
+        Whether names of internal linkage count with the id of their unit, as they do in a matrix;
+        without, hashes of different units can be compared.
 
     Raises
     ------
@@ -51,11 +59,12 @@ def machine_code_hash(cubin: bytes, lowered: Sequence[str], namespace: str) -> s
         for name in sorted(sections):
             if _belongs(name, kernel):
                 digest.update(name.replace(kernel, "").encode() + b"\0")
-                digest.update(_content(elf, sections[name], token))
+                digest.update(_content(elf, sections[name], token, unit_ids))
         for attribute, value in _resources(sections, kernel):
             digest.update(f"resource {attribute} {value}\0".encode())
     for name, data in _own_objects(elf, sections, token, set(lowered)):
-        digest.update(f"object {name}\0".encode())
+        named = name if unit_ids else _INTERNAL.sub("", name)
+        digest.update(f"object {named}\0".encode())
         digest.update(data)
     return digest.hexdigest()
 
@@ -66,7 +75,7 @@ def _belongs(section: str, kernel: str) -> bool:
     return section.startswith((*_PER_KERNEL, _CONSTANT))
 
 
-def _content(elf: Any, section: Any, token: str) -> bytes:
+def _content(elf: Any, section: Any, token: str, unit_ids: bool) -> bytes:
     if section.name.startswith(".nv.info."):
         return b"".join(
             bytes([code]) + (payload[4:] if code == _PARAMETER_BANK else payload)
@@ -80,6 +89,7 @@ def _content(elf: Any, section: Any, token: str) -> bytes:
     lines = []
     for relocation in section.iter_relocations():
         name = symbols.get_symbol(relocation["r_info_sym"]).name.replace(token, "")
+        name = name if unit_ids else _INTERNAL.sub("", name)
         addend = relocation["r_addend"] if relocation.is_RELA() else 0
         lines.append(f"{relocation['r_offset']} {relocation['r_info_type']} {name} {addend}")
     return "\n".join(lines).encode()

@@ -179,10 +179,10 @@ def assemble(members: Sequence[Prepared]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def assemble_cuda(members: Sequence[Prepared]) -> str:
-    """Return the text of a unit for NVRTC; member i gets the namespace ``label(i)``."""
+def assemble_cuda(members: Sequence[Prepared], first: int = 0) -> str:
+    """Return the text of a unit for NVRTC; member i gets the namespace ``label(first + i)``."""
     lines = [f"#include <{name}>" for name in sorted({h for m in members for h in m.hoisted})]
-    for index, member in enumerate(members):
+    for index, member in enumerate(members, first):
         name = label(index)
         lines.append(f"namespace {name} {{")
         lines.append(member.body.replace(_LABEL, name))

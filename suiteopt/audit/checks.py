@@ -51,7 +51,8 @@ def protocol_check(matrix: Matrix, protocol: Protocol) -> Check:
 def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:
     """Return what a suite runs: its members, after the target's own draws where it has them.
 
-    A measured problem that the suite leaves out has the own draws alone, or nothing.
+    Its tolerances are worked out on this matrix; the name says so if another one chose it. A
+    measured problem that the suite leaves out has the own draws alone, or nothing.
 
     Raises
     ------
@@ -88,6 +89,8 @@ def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:
         if own_first:
             own = protocol_inputs(matrix, problem, known_protocols()[OWN_PROTOCOL])
         inputs[problem] = tuple(dict.fromkeys((*own, *chosen.get(problem, ()))))
+    if suite.matrix_id != matrix.id:
+        name = f"{name}, chosen on another matrix"
     return Check(name, load_oracle(suite.oracle), inputs)
 
 

@@ -6,7 +6,7 @@ suite's tolerance as it stands, and at the one that the controls ask for at the 
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +19,12 @@ from suiteopt.export.confirmation import (
     MemberConfirmation,
     ProblemConfirmation,
 )
-from suiteopt.export.replay import rejected_controls, stand_ins, verdicts
+from suiteopt.export.replay import closed_cells, rejected_controls, stand_ins, verdicts
 from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
-from suiteopt.matrix.schema import Kind, ShapeScope, Status
+from suiteopt.matrix.schema import Kind, ShapeScope
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -122,7 +122,8 @@ class _Measured:
         as_promised = replace(own, tolerance=member.tolerance, by_dtype={}, safety=None)
         safety = own.safety or CALIBRATED_SAFETY
         as_needed = replace(own, tolerance=None, by_dtype={}, safety=safety)
-        here, anew = self._table(as_promised), self._table(as_needed)
+        here = self._table(as_promised, member.input)
+        anew = self._table(as_needed, member.input)
         column = here.inputs.index(member.input)
         before = verdicts(promises, member.input)
         wanted = [name for name, kill in before.items() if kill]
@@ -177,8 +178,11 @@ class _Measured:
             for name, each in ran.items()
         }
 
-    def _table(self, oracle: Oracle) -> KillTable:
-        block = self._block(oracle)
+    def _table(self, oracle: Oracle, input_id: str) -> KillTable:
+        """Judge the cells of one input: its tolerance need not be one that others can answer."""
+        whole = self._block(oracle)
+        here = whole.columns == layout_of(self._matrix, self._problem).columns[input_id]
+        block = CellBlock(**{f.name: getattr(whole, f.name)[here] for f in fields(CellBlock)})
         return kill_table(self._matrix, self._problem, oracle, include_locked=True, block=block)
 
     def _block(self, oracle: Oracle) -> CellBlock:
@@ -198,14 +202,3 @@ class _Measured:
         block = self._block(oracle)
         here = block.measured & (block.columns == column) & np.isin(block.rows, chosen)
         return float(block.high[here].max(initial=0.0))
-
-
-def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
-    """Return mutant and input of the cells that count as kills and were not run.
-
-    Whoever was fatal on two inputs is closed; it need not have been wrong on a third.
-    """
-    cells = matrix.cells(problem, ["implementation", "input", "status"])
-    closed = cells[cells["status"] == str(Status.CLOSED)]
-    names = closed["implementation"].astype(str), closed["input"].astype(str)
-    return frozenset(zip(*names, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 from suiteopt.export.finding import Finding
 from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table
-from suiteopt.matrix.schema import ImplementationClass, Kind
+from suiteopt.matrix.schema import ImplementationClass, Kind, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Member, ProblemSuite, Suite
 
@@ -54,6 +54,7 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
                 )
             continue
         tables: dict[str, tuple[KillTable, KillTable]] = {}
+        closed = closed_cells(matrix, problem.problem)
         for member in problem.members:
             own = member_oracle(oracle, member)
             if own.comparator not in tables:
@@ -63,7 +64,7 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
                 )
             first, second = tables[own.comparator]
             yield from _check_member(
-                problem, member, first, second, stand_ins(replay, problem.problem)
+                problem, member, first, second, stand_ins(replay, problem.problem), closed
             )
 
 
@@ -73,6 +74,7 @@ def _check_member(
     first: KillTable,
     second: KillTable,
     instead: Mapping[str, str],
+    closed: frozenset[tuple[str, str]],
 ) -> Iterator[Finding]:
     if member.input not in first.inputs:
         yield Finding.failed(
@@ -84,7 +86,7 @@ def _check_member(
             "kills", problem.problem, member.input, "the replay does not hold this input"
         )
         return
-    result = compare(first, second, member.input, instead)
+    result = compare(first, second, member.input, instead, closed)
     differing = (*result.lost, *result.gained)
     if differing:
         yield Finding.failed(
@@ -116,7 +118,11 @@ def _check_member(
 
 
 def compare(
-    first: KillTable, second: KillTable, input_id: str, instead: Mapping[str, str]
+    first: KillTable,
+    second: KillTable,
+    input_id: str,
+    instead: Mapping[str, str],
+    closed: frozenset[tuple[str, str]] = frozenset(),
 ) -> Comparison:
     """Compare the verdicts on one input of all mutants that ran in the first matrix.
 
@@ -127,8 +133,11 @@ def compare(
     input_id : str
     instead : mapping of str to str
         The `stand_ins` of the second.
+    closed : frozenset of (str, str)
+        The `closed_cells` of the first: one that counts as no kill promises nothing.
     """
     one, other = verdicts(first, input_id), verdicts(second, input_id)
+    one = {name: kill for name, kill in one.items() if kill or (name, input_id) not in closed}
     found = {name: other.get(instead.get(name, name)) for name in one}
     shared = {name: verdict for name, verdict in one.items() if found[name] is not None}
     return Comparison(
@@ -137,6 +146,17 @@ def compare(
         gained=tuple(name for name, kill in shared.items() if not kill and found[name]),
         missing=tuple(name for name in one if found[name] is None),
     )
+
+
+def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
+    """Return mutant and input of the cells that were not run, their mutant being closed.
+
+    Whoever was fatal on two inputs is closed; it need not have been wrong on a third.
+    """
+    cells = matrix.cells(problem, ["implementation", "input", "status"])
+    closed = cells[cells["status"] == str(Status.CLOSED)]
+    names = closed["implementation"].astype(str), closed["input"].astype(str)
+    return frozenset(zip(*names, strict=True))
 
 
 def stand_ins(matrix: Matrix, problem: str) -> dict[str, str]:

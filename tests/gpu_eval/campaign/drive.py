@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from tests.gpu_eval.campaign.fake import FakeDevice
 
 def main(command: str, corpus: Path, root: Path, options: dict[str, Any], said: Path) -> None:
     """Do as told; write one sentence to ``said`` and exit with 2 where a user would see one."""
+    # Whoever runs the tests in the background of a script has Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if "file_limit" in options:
         # Every write beyond it fails as on a full disk; children inherit it.
         resource.setrlimit(resource.RLIMIT_FSIZE, (options["file_limit"], resource.RLIM_INFINITY))

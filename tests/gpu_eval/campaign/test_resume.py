@@ -6,6 +6,7 @@ import random
 import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,9 +128,12 @@ def test_full_disk(baseline: Baseline, tmp_path: Path) -> None:
     assert tiny.cell_hashes(root) == baseline.hashes
 
 
-def test_started_twice(baseline: Baseline, interrupted: Path) -> None:
+def test_started_twice(baseline: Baseline, interrupted: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"already holds a campaign; go on with 'gpu-eval resume"):
         start(interrupted, tiny.settings(baseline.corpus), FakeDevice(), Silent())
+    for other in (replace(tiny.settings(baseline.corpus), wild=True), tiny.settings(tmp_path)):
+        with pytest.raises(UserError, match="campaign that was asked for something else"):
+            start(interrupted, other, FakeDevice(), Silent())
     with (
         locked(Layout(interrupted).lock),
         pytest.raises(UserError, match="another gpu-eval process is at work"),

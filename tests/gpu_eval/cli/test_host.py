@@ -189,6 +189,17 @@ def test_confirm_exits_with_1_for_a_rejected_control(
     assert "control rejected: test/one:own-0: test/one:control:" in answer.out
 
 
+def test_a_replay_says_that_a_suite_is_from_a_gpu(
+    gpu_eval: Command, ran: Answer, place: Path
+) -> None:
+    suite = suite_of(Matrix.open(place / "matrix"), ["test/one:own-0"])
+    replace(suite, matrix_device="cuda").save(place / "gpu.json")
+    arguments = (place / "gpu.json", "--output", place / "matrix", "--device", "cpu")
+    answer = gpu_eval("replay", *arguments)
+    assert answer.code == 2  # the output holds a campaign
+    assert "was measured on a GPU" in answer.err
+
+
 def test_corpus_check(gpu_eval: Command, place: Path) -> None:
     arguments = ("corpus", "check", "test/one", "--corpus", place / "corpus")
     answer = gpu_eval(*arguments, "--json")

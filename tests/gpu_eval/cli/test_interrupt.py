@@ -6,7 +6,11 @@ import sys
 import time
 from pathlib import Path
 
-RUN = "import sys; sys.argv[0] = 'gpu-eval'; from gpu_eval.cli.main import run; run()"
+# Whoever runs the tests in the background of a script has Ctrl-C ignored.
+RUN = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "sys.argv[0] = 'gpu-eval'; from gpu_eval.cli.main import run; run()"
+)
 
 
 def test_an_interrupt_while_planning_is_one_sentence(tmp_path: Path) -> None:

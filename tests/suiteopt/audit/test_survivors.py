@@ -174,6 +174,9 @@ def test_a_suite_of_another_matrix_is_refused(tmp_path: Path) -> None:
         suite_check(other, suite, "suite.json")
     with pytest.raises(UserError, match=r"has the input 'level1/001:i1', which the matrix"):
         suite_check(small_one, suite, "suite.json")
+    wider = tiny_matrix(tmp_path / "w", {P: [[0, 1, 1]]})
+    assert suite_check(wider, suite, "suite.json").name == "suite.json, chosen on another matrix"
+    assert suite_check(matrix, suite, "suite.json").name == "suite.json"
 
 
 def test_nothing_that_counts(tmp_path: Path) -> None:

@@ -57,6 +57,19 @@ def test_differences_are_failures_that_name_the_mutants(matrix: Matrix, tmp_path
     assert [line.split(":")[0] for line in lines] == ["failed", "reproduced", "reproduced"]
 
 
+def test_a_closed_cell_that_is_no_kill_promises_nothing(tmp_path: Path) -> None:
+    """Its mutant crashed at the contract's shape; whether at another one, a replay may find."""
+    rows = [[Status.CRASH, Status.CLOSED], [1, 1], [1, 1], [0, 0]]
+    odd = {"level1/001:i1": {"scope": "other"}}
+    first = tiny_matrix(tmp_path / "odd", {**KILLS, "level1/001": rows}, inputs=odd)
+    for found in (Status.CRASH, 0):
+        kills = {**KILLS, "level1/001": [[Status.CRASH, found], *rows[1:]]}
+        replay = tiny_matrix(tmp_path / f"replay-{found}", kills, inputs=odd)
+        lines = [str(finding) for finding in check_replay(chosen(first), first, replay)]
+        assert lines[0].endswith("4 mutants judged alike")
+        assert lines[1].endswith("3 mutants judged alike")
+
+
 def test_what_did_not_run_is_unproved(matrix: Matrix, tmp_path: Path) -> None:
     kills = {"level1/001": [[1, 0], [0, None], [1, 1], [0, 0]]}
     assert findings(matrix, tmp_path, kills) == [
