@@ -15,10 +15,11 @@ from suiteopt.matrix.schema import Status
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_LANES = 8
-"""Streams that a GPU serves without one waiting for another, where nobody asks for more."""
+MOST_LANES = 16
+"""Streams that a GPU serves without one waiting for another: `gpu_eval.campaign.processes` asks the
+driver for as many queues, where by itself it has eight."""
 
-LANES_BYTES = 4 << 30
+LANES_BYTES = 6 << 30
 """Memory that the arenas of all lanes take together, where there are several."""
 
 
