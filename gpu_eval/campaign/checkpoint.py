@@ -26,8 +26,9 @@ class Progress:
         The cells of every input before ``column``, and of its implementations before ``row``.
     fatal : dict of str to FatalRecord
         By implementation.
-    decided, racy : set of str
-        Implementations whose later own draws need not run; that disagreed with themselves.
+    decided, racy, outside : set of str
+        Implementations whose later own draws need not run; that disagreed with themselves; that
+        wrote outside their outputs.
     messages, raised : dict of str to str
     divergent : set of str
     column, row : int
@@ -40,6 +41,7 @@ class Progress:
     fatal: dict[str, FatalRecord] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
     racy: set[str] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
     messages: dict[str, str] = field(default_factory=dict)
     raised: dict[str, str] = field(default_factory=dict)
     divergent: set[str] = field(default_factory=set)
@@ -55,6 +57,7 @@ class Progress:
             fatal={s: FatalRecord(*record.counts) for s, record in self.fatal.items()},
             decided=set(self.decided),
             racy=set(self.racy),
+            outside=set(self.outside),
             messages=dict(self.messages),
             raised=dict(self.raised),
             divergent=set(self.divergent),
@@ -68,6 +71,7 @@ def save(shards: Path, key: str, progress: Progress) -> None:
         "fatal": {subject: record.counts for subject, record in progress.fatal.items()},
         "decided": sorted(progress.decided),
         "racy": sorted(progress.racy),
+        "outside": sorted(progress.outside),
         "messages": progress.messages,
         "raised": progress.raised,
         "divergent": sorted(progress.divergent),
@@ -96,6 +100,7 @@ def load(shards: Path, key: str) -> Progress:
             fatal={s: FatalRecord(*counts) for s, counts in state["fatal"].items()},
             decided=set(state["decided"]),
             racy=set(state["racy"]),
+            outside=set(state["outside"]),
             messages=state["messages"],
             raised=state["raised"],
             divergent=set(state["divergent"]),

@@ -16,13 +16,15 @@ GPU_PROFILE = "contract"
 def on_device(settings: Settings, device: "Device", jobs: int | None = None) -> Settings:
     """Fit what was asked to an opened device; every command that measures goes through here.
 
-    On a GPU few processes take turns, in large blocks, and the processor's other cores compile;
+    On a GPU few processes take turns, each with several lanes and in large blocks, and the
+    processor's other cores compile;
     on a CPU every core measures. A run may take what the device says at least.
 
     Parameters
     ----------
     settings : Settings
-        What is to be measured; its device, jobs, compilers, block and deadline floor are set.
+        What is to be measured; its device, jobs, lanes, compilers, block and deadline
+        floor are set.
     device : Device
     jobs : int, optional
         Processes that measure, where the user says how many.
@@ -37,6 +39,7 @@ def on_device(settings: Settings, device: "Device", jobs: int | None = None) -> 
         settings,
         device=name,
         jobs=measuring,
+        lanes=1 if on_cpu or shared is None else shared.lanes,
         compilers=0 if on_cpu else max(cores() - measuring, 1),
         deadline_floor=device.deadline_floor,
         block=settings.block if shared is None else shared.block,

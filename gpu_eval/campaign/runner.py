@@ -1,7 +1,8 @@
 """Runs a block of implementations on a problem's inputs, inside a worker."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared, ca
 from gpu_eval.campaign.cells import disagree
 from gpu_eval.campaign.checkpoint import Progress, load, save
 from gpu_eval.campaign.closing import FatalRecord, far_off
+from gpu_eval.campaign.company import Cell, lanes_wanted, mixes
 from gpu_eval.campaign.integrity import Integrity
 from gpu_eval.campaign.phases import Phase, Phases
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
-from gpu_eval.devices.base import Device, DeviceLostError, Outcome, Session
+from gpu_eval.devices.base import Device, DeviceLostError, Job, Outcome, Session
 from gpu_eval.problems.definition import Problem, Tensors
 from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
@@ -36,6 +38,10 @@ may have taken the first one."""
 
 CHECKPOINT_SECONDS = 10.0
 """How much measuring a campaign that is stopped may lose for each worker."""
+
+AHEAD = 4
+"""Cells that a session is given at once, for each of its lanes: one that is free takes the next
+while results of others are read."""
 
 LARGE_BYTES = 1 << 28
 """Inputs beyond this do not leave memory reserved on a GPU."""
@@ -59,6 +65,14 @@ class LostCellError(Exception):
         self.subject = subject
         self.input = cell_input
         self.outcome = outcome
+
+
+class LostBatchError(Exception):
+    """The device was lost while several cells of an input were running: it is not known whose."""
+
+    def __init__(self, cell_input: str) -> None:
+        super().__init__(f"several implementations on {cell_input}")
+        self.input = cell_input
 
 
 class LostBetweenCellsError(Exception):
@@ -100,6 +114,22 @@ class _Run:
         seconds = self.progress.seconds
         self.progress = self._safe.copy()
         self.progress.seconds = seconds
+
+    def repeats(self, row: int, column: int) -> int:
+        """Return how often a cell runs."""
+        # A kill counts only if it is stable, so a known race is looked at everywhere.
+        known = self.task.subjects[row].id in self.progress.racy
+        return 2 if known or self.task.inputs[column].id in self.task.repeated else 1
+
+    @contextmanager
+    def blaming(self, row: int, column: int) -> Iterator[None]:
+        """Say of a device that is lost inside that it was this cell."""
+        try:
+            yield
+        except DeviceLostError as lost:
+            self.save()
+            subject, pool_input = self.task.subjects[row], self.task.inputs[column]
+            raise LostCellError(subject.id, pool_input.id, lost.outcome) from lost
 
     def save(self) -> None:
         """Write down what is final, for whoever goes on."""
@@ -161,6 +191,8 @@ class Runner:
             If the supervisor died in the meantime.
         LostCellError
             If a run took the device with it.
+        LostBatchError
+            If one of several runs that were under way together did.
         LostBetweenCellsError
             If the device turned out to be lost while no run was under way.
         UserError
@@ -170,7 +202,7 @@ class Runner:
         run = _Run(task, kept, Progress() if kept is None else load(kept, task.key))
         try:
             return self._run(run)
-        except (OrphanedError, LostCellError, UserError):
+        except (OrphanedError, LostCellError, LostBatchError, UserError):
             raise
         except Exception as error:
             if not self._lost():
@@ -189,7 +221,7 @@ class Runner:
         facts: dict[str, InputFacts] = {}
         base = base_facts.BaseObserver(self._problem, self._factory) if not task.facts else None
         if task.probe is not None:
-            self._probe(task)
+            self._probe(run)
         for column in range(run.progress.column, len(task.inputs)):
             pool_input = task.inputs[column]
             if self._orphaned():
@@ -233,21 +265,100 @@ class Runner:
         careful: bool = False,
     ) -> None:
         """Run the implementations on an input, from the current row on."""
-        task, pool_input = run.task, run.task.inputs[column]
+        task, pool_input, progress = run.task, run.task.inputs[column], run.progress
         deadline = self._deadline(task, pool_input)
-        for row in range(run.progress.row, len(task.subjects)):
+        lanes = 1 if careful else min(lanes_wanted(task, column), self._open().lanes)
+        alone: list[int] = []
+        company: list[int] = []
+        for row in range(progress.row, len(task.subjects)):
+            subject = task.subjects[row]
+            together = lanes > 1 and subject.id not in run.convicted and mixes(progress, subject)
+            (company if together else alone).append(row)
+        # Whoever may take the device along comes first: less has been done by then.
+        for row in alone:
+            progress.row = min([row, *company[:1]])
             # A convicted mutant's next verdict counts at once: it gets a second look's time.
             longer = PROBE_FACTOR if task.subjects[row].id in run.convicted else 1.0
-            try:
+            with run.blaming(row, column):
                 outcomes = self._cell(run, row, column, prepared, longer * deadline, careful)
-            except DeviceLostError as lost:
-                run.save()
-                raise LostCellError(task.subjects[row].id, pool_input.id, lost.outcome) from lost
-            run.progress.row = row + 1
             if base is not None and outcomes:
                 base.observe(task.subjects[row], outcomes)
             if careful:
                 prepared = self._prepare(task, pool_input)[0] or prepared
+        self._company(run, column, prepared, company, lanes, deadline)
+        progress.row = len(task.subjects)
+
+    def _company(
+        self,
+        run: "_Run",
+        column: int,
+        prepared: Prepared,
+        rows: Sequence[int],
+        lanes: int,
+        deadline: float,
+    ) -> None:
+        """Run implementations on an input side by side, so many at a time."""
+        coming = iter(rows)
+        cells: list[Cell] = []
+        while True:
+            while len(cells) < AHEAD * lanes and (row := next(coming, None)) is not None:
+                if self._known(run, row, column) is None:
+                    cells += self._resolved(run, row, column)
+            if not cells:
+                return
+            run.progress.row = cells[0].row
+            self._together(run, column, prepared, cells, lanes * deadline, deadline)
+            for cell in cells:
+                if cell.done:
+                    self._settle(run, cell.row, column, cell.outcomes)
+            cells = [cell for cell in cells if not cell.done]
+
+    def _together(
+        self,
+        run: "_Run",
+        column: int,
+        prepared: Prepared,
+        cells: list[Cell],
+        limit: float,
+        deadline: float,
+    ) -> None:
+        """Give each of some cells its next run, several at the same time.
+
+        The session itself ends what is overdue; ``limit`` is for the supervisor, which looks after
+        sessions that do not.
+        """
+        if len(cells) > 1:
+            jobs = [cell.job(self._device.schedules, deadline) for cell in cells]
+            self._beacon.begin(cells[0].row, column, limit, len(jobs))
+            try:
+                with self._phases(Phase.KERNELS):
+                    outcomes = self._open().run_many(jobs)
+                for cell, outcome in zip(cells, outcomes, strict=True):
+                    cell.outcomes.append(outcome)
+                return
+            except UserError:
+                raise
+            except Exception as error:
+                if isinstance(error, DeviceLostError) or self._lost():
+                    run.save()
+                    raise LostBatchError(run.task.inputs[column].id) from error
+                # The device stands; what broke, and at whom, shows when each runs by itself.
+                self._renewed(prepared)
+        for cell in cells:
+            self._beacon.begin(cell.row, column, deadline)
+            with run.blaming(cell.row, column):
+                self._finish(cell, prepared, deadline)
+
+    def _resolved(self, run: "_Run", row: int, column: int) -> list[Cell]:
+        """Return a cell that is ready to run; none where its launches have no sizes."""
+        subject, pool_input = run.task.subjects[row], run.task.inputs[column]
+        assert subject.plan is not None
+        try:
+            plan = self._resolve(subject.plan, pool_input.shape)
+        except UserError as error:
+            self._settle(run, row, column, [_unlaunched(error)])
+            return []
+        return [Cell(row, subject, plan, run.repeats(row, column))]
 
     def _cell(
         self,
@@ -259,6 +370,19 @@ class Runner:
         careful: bool,
     ) -> list[Outcome]:
         """Run a cell, or mark it where it need not run (then there are no outcomes)."""
+        known = self._known(run, row, column)
+        if known is not None:
+            return known
+        task = run.task
+        self._beacon.begin(row, column, deadline)
+        outcomes = self._outcomes(run, row, column, prepared, deadline)
+        if careful and not self._intact(prepared):
+            outcomes = self._salvaged(task, task.inputs[column], outcomes)
+        self._settle(run, row, column, outcomes)
+        return outcomes
+
+    def _known(self, run: "_Run", row: int, column: int) -> list[Outcome] | None:
+        """Settle a cell that need not run: return its verdict or no outcomes; None if it must."""
         task, progress = run.task, run.progress
         subject, pool_input = task.subjects[row], task.inputs[column]
         fatal = progress.fatal.setdefault(subject.id, FatalRecord())
@@ -271,29 +395,31 @@ class Runner:
             self._beacon.end()
             return []
         verdict = run.known.get((subject.id, pool_input.id))
-        if verdict is not None:
-            outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
-        else:
-            self._beacon.begin(row, column, deadline)
-            # A kill counts only if it is stable, so a known race is looked at everywhere.
-            twice = pool_input.id in task.repeated or subject.id in progress.racy
-            outcomes = self._outcomes(subject, pool_input, prepared, deadline, twice)
-            if careful and not self._intact(prepared):
-                outcomes = self._salvaged(task, pool_input, outcomes)
+        if verdict is None:
+            return None
+        outcomes = [Outcome(Status(verdict.status), message=verdict.message)]
+        self._settle(run, row, column, outcomes)
+        return outcomes
+
+    def _settle(self, run: "_Run", row: int, column: int, outcomes: list[Outcome]) -> None:
+        """Store a cell's outcomes, and what they say of the cells to come."""
+        task, progress = run.task, run.progress
+        subject, pool_input = task.subjects[row], task.inputs[column]
         if disagree(outcomes):
             progress.racy.add(subject.id)
         status = progress.table.add(row, column, outcomes)
         self._beacon.end()
         if status in EXCEPTION_STATUSES:
-            fatal.add(pool_input.scope)
+            progress.fatal[subject.id].add(pool_input.scope)
             progress.messages.setdefault(subject.id, outcomes[0].message[:500])
             if outcomes[0].message.startswith(RAISED):
                 progress.raised.setdefault(subject.id, outcomes[0].message[:500])
         elif pool_input.id == task.own and task.facts is not None and far_off(outcomes):
             progress.decided.add(subject.id)
+        if any(o.status is Status.OUT_OF_BOUNDS for o in outcomes):
+            progress.outside.add(subject.id)
         if any(o.divergent for o in outcomes):
             progress.divergent.add(subject.id)
-        return outcomes
 
     def _prepare(self, task: CellTask, pool_input: PoolInput) -> tuple[Prepared | None, str]:
         if task.facts is not None and not task.facts[pool_input.id].valid:
@@ -379,55 +505,48 @@ class Runner:
             return max(TORCH_DEADLINE, task.deadline_floor)
         return max(task.deadline_floor, DEADLINE_FACTOR * task.facts[pool_input.id].seconds)
 
-    def _probe(self, task: CellTask) -> None:
+    def _probe(self, run: "_Run") -> None:
+        task = run.task
         assert task.probe is not None
-        ids = [subject.id for subject in task.subjects]
-        row = ids.index(task.probe[0])
+        row = [subject.id for subject in task.subjects].index(task.probe[0])
         column = [pool_input.id for pool_input in task.inputs].index(task.probe[1])
         pool_input = task.inputs[column]
         prepared, _ = self._prepare(task, pool_input)
         if prepared is not None:
             deadline = PROBE_FACTOR * self._deadline(task, pool_input)
             self._beacon.begin(row, column, deadline)
-            twice = pool_input.id in task.repeated
             try:
-                self._outcomes(task.subjects[row], pool_input, prepared, deadline, twice)
+                self._outcomes(run, row, column, prepared, deadline)
             except DeviceLostError as lost:
                 raise LostCellError(task.probe[0], task.probe[1], lost.outcome) from lost
             self._beacon.idle()
 
     def _outcomes(
-        self,
-        subject: Subject,
-        pool_input: PoolInput,
-        prepared: Prepared,
-        deadline: float,
-        twice: bool,
+        self, run: "_Run", row: int, column: int, prepared: Prepared, deadline: float
     ) -> list[Outcome]:
+        subject, pool_input = run.task.subjects[row], run.task.inputs[column]
         if subject.binary is None or subject.plan is None:
             with self._phases(Phase.CONTROLS):
                 return [self._guarded(prepared, lambda: self._judge(subject, prepared))]
         try:
             plan = self._resolve(subject.plan, pool_input.shape)
         except UserError as error:
-            # A wrapper whose launch arithmetic fails throws before any kernel runs.
-            return [Outcome(Status.LAUNCH_ERROR, message=str(error))]
-        outcomes: list[Outcome] = []
-        for repeat in range(2 if twice else 1):
-            with self._phases(Phase.KERNELS):
-                outcome = self._guarded(prepared, self._launch(subject, plan, repeat, deadline))
-            outcomes.append(outcome)
-            if outcome.status in EXCEPTION_STATUSES:
-                break
-        return outcomes
+            return [_unlaunched(error)]
+        cell = Cell(row, subject, plan, run.repeats(row, column))
+        self._finish(cell, prepared, deadline)
+        return cell.outcomes
 
-    def _launch(
-        self, subject: Subject, plan: ResolvedPlan, repeat: int, deadline: float
-    ) -> Callable[[], Outcome]:
-        binary = subject.binary
-        assert binary is not None
-        schedule = repeat % self._device.schedules
-        return lambda: self._open().run(binary, plan, schedule=schedule, deadline=deadline)
+    def _finish(self, cell: Cell, prepared: Prepared, deadline: float) -> None:
+        """Run a cell by itself as often as it has to run."""
+        while not cell.done:
+            job = cell.job(self._device.schedules, deadline)
+            with self._phases(Phase.KERNELS):
+                cell.outcomes.append(self._guarded(prepared, self._launch(job)))
+
+    def _launch(self, job: Job) -> Callable[[], Outcome]:
+        return lambda: self._open().run(
+            job.binary, job.plan, schedule=job.schedule, deadline=job.deadline
+        )
 
     def _guarded(
         self, prepared: Prepared, action: Callable[[], Outcome], again: bool = False
@@ -451,9 +570,13 @@ class Runner:
             crashed = Outcome(Status.CRASH, message=f"{RAISED}{message}")
             if self._lost():
                 raise DeviceLostError(crashed) from error
-            self.close()
-            self._open().bind(prepared.case)
+            self._renewed(prepared)
             return crashed
+
+    def _renewed(self, prepared: Prepared) -> None:
+        """Replace the session by one in which nothing is left of what went wrong."""
+        self.close()
+        self._open().bind(prepared.case)
 
     def _judge(self, subject: Subject, prepared: Prepared) -> Outcome:
         """Run a torch control or a null mutant and compare what it gives."""
@@ -480,6 +603,11 @@ class Runner:
         if self._session is None:
             self._session = self._device.open()
         return self._session
+
+
+def _unlaunched(error: UserError) -> Outcome:
+    """Return the outcome of a wrapper whose launch arithmetic fails: it throws before kernels."""
+    return Outcome(Status.LAUNCH_ERROR, message=str(error))
 
 
 def _out_of_memory(error: Exception) -> bool:

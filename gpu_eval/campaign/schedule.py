@@ -31,6 +31,9 @@ from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Kind
 
+AHEAD = 2
+"""So many problems for each worker are begun before the first one's blocks come."""
+
 JUDGED = (Kind.MUTANT, Kind.WILD)
 """Kinds that run in blocks, by the facts of the base task, which they have no part in."""
 
@@ -66,6 +69,7 @@ class Schedule:
         self._ready: list[Task] = []
         self._ranks = {name: rank for rank, name in enumerate(self.states)}
         self._open = 0
+        self._ahead = AHEAD * max(settings.jobs, 1)
         self.done_cells = 0
         for state in self.states.values():
             self._start(state)
@@ -202,17 +206,21 @@ class Schedule:
         self._insert(task)
 
     def _insert(self, task: Task) -> None:
-        """Put a task where it belongs: base tasks first, since blocks wait for them."""
+        """Put a task where it belongs: base tasks before the blocks that wait for them."""
         bisect.insort(self._ready, task, key=self._rank)
 
     def _rank(self, task: Task) -> tuple[int, int]:
-        """Originals compile first, then come base tasks, then all others by problem."""
-        state = self.states[task.problem]
+        """Problem by problem; what a problem's blocks wait for comes some problems ahead of them.
+
+        So there are blocks to run beside base tasks, whose controls mostly keep one
+        multiprocessor busy, and a campaign that is stopped has whole problems to show.
+        """
+        state, rank = self.states[task.problem], self._ranks[task.problem]
         if isinstance(task, CompileTask):
-            urgent = task.key == state.originals
+            ahead = self._ahead if task.key == state.originals else 0
         else:
-            urgent = task.facts is None
-        return (0 if urgent else 1, self._ranks[task.problem])
+            ahead = self._ahead if task.facts is None else 0
+        return (rank - ahead, rank)
 
     def _cell_task(
         self,
@@ -240,6 +248,7 @@ class Schedule:
             facts=facts,
             own=plan.own,
             deadline_floor=self._settings.deadline_floor,
+            lanes=self._settings.lanes,
         )
 
     def _key(self, prefix: str, **content: object) -> str:

@@ -23,6 +23,8 @@ class Settings:
         Further corpus directories.
     jobs : int
         Processes that measure at the same time on a device (on each GPU).
+    lanes : int
+        Cells that each of them runs at the same time, where the device can.
     compilers : int
         Further processes that only compile; where there are none, the others do.
     command : str
@@ -52,6 +54,7 @@ class Settings:
     problems: tuple[str, ...] = ()
     corpora: tuple[str, ...] = ()
     jobs: int = 1
+    lanes: int = 1
     compilers: int = 0
     command: str = ""
     suite: str = ""

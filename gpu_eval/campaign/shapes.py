@@ -67,6 +67,9 @@ class Profile:
         Implementations in one task. Large where making an input costs more than running on it.
     jobs : int
         Processes that take turns on a GPU, unless the user says otherwise.
+    lanes : int
+        Runs that each of them has under way on a GPU at the same time: the grid of one alone may
+        leave most of it idle.
     sites : int or None
         At how many sites of a substrate each rule is applied; None for all.
     """
@@ -86,6 +89,7 @@ class Profile:
     hashed_elements: int | None = None
     block: int = 24
     jobs: int = 4
+    lanes: int = 1
     sites: int | None = None
 
 
@@ -147,8 +151,12 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             # A square product of 4096 takes 20 ms a cell: eight inputs of it, not all.
             full_limits=replace(_CONTRACT, target_elements=1 << 23),
             full_witnesses=3,
-            hashed_elements=1 << 27,
+            # Beyond this torch's generator, a processor's, takes longer than all that is run on it.
+            hashed_elements=1 << 24,
             block=64,
+            # While some make inputs or wait for a new context, others keep the GPU busy.
+            jobs=6,
+            lanes=12,
             # At contract shapes a second site of a rule costs what another problem would.
             sites=1,
         ),

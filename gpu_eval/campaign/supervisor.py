@@ -17,7 +17,7 @@ from gpu_eval.campaign.journal import Verdict
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
-from gpu_eval.campaign.worker import Done, Failed, Lost, Ready, WorkerContext
+from gpu_eval.campaign.worker import Done, Failed, Lost, LostBatch, Ready, WorkerContext
 from gpu_eval.devices.base import Device
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
@@ -259,6 +259,9 @@ class Supervisor:
                 self._fail(message)
             case Lost() if isinstance(task, CellTask):
                 self._replace(worker, task, message)
+            case LostBatch() if isinstance(task, CellTask):
+                self._stop(worker)
+                self._singly(task, message.input)
             case Done() if task is not None:
                 worker.task = None
                 self._journal.done(task.key, message.files)
@@ -285,6 +288,11 @@ class Supervisor:
             self._journal.verdict(task.key, verdict)
             self._report(-1, f"{lost.subject} on {lost.input}: {lost.status}, {lost.message}")
         self._again.append(self._schedule.again(cleared))
+
+    def _singly(self, task: CellTask, cell_input: str) -> None:
+        """Let the cells of an input run one by one that took a worker along when run together."""
+        apart = replace(task, probe=None, singly=task.singly | {cell_input})
+        self._again.append(self._schedule.again(apart))
 
     def _is_new(self, task: CellTask, verdict: Verdict) -> bool:
         """Whether this is the first that is heard of a cell, and nothing is known of its mutant."""
@@ -324,6 +332,9 @@ class Supervisor:
             self._again.append(self._schedule.again(task))
             return
         subject, cell_input = task.subjects[seen.subject], task.inputs[seen.input]
+        if seen.together > 1:
+            self._singly(task, cell_input.id)
+            return
         cell = (subject.id, cell_input.id)
         message = "the run did not end" if hung else f"the process died with exit code {code}"
         strikes = trouble.suspects[cell] = trouble.suspects.get(cell, 0) + 1

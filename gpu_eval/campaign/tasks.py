@@ -102,6 +102,10 @@ class CellTask:
         A cell under suspicion, run first and alone; only whether it kills the worker matters.
     fresh : bool
         To be run in a worker that has run nothing else.
+    lanes : int
+        How many cells of an input may run at the same time, where the device can.
+    singly : frozenset of str
+        Ids of inputs whose cells run one by one: a worker was lost at several of them at once.
     """
 
     key: str
@@ -115,6 +119,8 @@ class CellTask:
     verdicts: tuple[Verdict, ...] = ()
     probe: tuple[str, str] | None = None
     fresh: bool = False
+    lanes: int = 1
+    singly: frozenset[str] = frozenset()
 
     @property
     def cells(self) -> int:

@@ -14,6 +14,7 @@ from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cases import no_tf32
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.runner import (
+    LostBatchError,
     LostBetweenCellsError,
     LostCellError,
     OrphanedError,
@@ -106,6 +107,17 @@ class Lost:
     message: str
 
 
+@dataclass(frozen=True)
+class LostBatch:
+    """The device was lost while several cells of an input were running; the worker ends.
+
+    Nobody is to blame yet: run one by one, the input's cells show who it was.
+    """
+
+    key: str
+    input: str
+
+
 def main(connection: Connection, context: WorkerContext) -> None:
     """Run tasks until the pipe closes."""
     # A process group of its own: Ctrl-C reaches the supervisor alone, and killing the group
@@ -127,6 +139,10 @@ def main(connection: Connection, context: WorkerContext) -> None:
                 with contextlib.suppress(OSError):
                     connection.send(Lost(task.key, lost.subject, lost.input, status, message))
                 # Nothing is given back: a poisoned context aborts whoever tries.
+                os._exit(0)
+            except LostBatchError as lost:
+                with contextlib.suppress(OSError):
+                    connection.send(LostBatch(task.key, lost.input))
                 os._exit(0)
             except LostBetweenCellsError as lost:
                 with contextlib.suppress(OSError):
@@ -158,7 +174,7 @@ class Worker:
             if isinstance(task, CompileTask):
                 return Done(task.key, self._compile(task))
             return self._run(task)
-        except (OrphanedError, LostCellError, LostBetweenCellsError):
+        except (OrphanedError, LostCellError, LostBatchError, LostBetweenCellsError):
             raise
         except UserError as error:
             storage = isinstance(error.__cause__, OSError)

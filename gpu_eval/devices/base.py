@@ -142,8 +142,27 @@ class DeviceLostError(Exception):
         self.outcome = outcome
 
 
+class BatchLostError(DeviceLostError):
+    """The device was lost while several jobs were under way: which of them did it is not known."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run among several that a session is given at once; see `Session.run`."""
+
+    binary: Binary
+    plan: ResolvedPlan
+    schedule: int = 0
+    deadline: float = 2.0
+
+
 class Session(ABC):
     """A device in use by one process. A context manager; not thread-safe."""
+
+    @property
+    def lanes(self) -> int:
+        """How many jobs `run_many` has under way at the same time, on the current case."""
+        return 1
 
     @abstractmethod
     def bind(self, case: Case) -> None:
@@ -176,6 +195,35 @@ class Session(ABC):
         DeviceLostError
             If the run ended in an exception that only a new process gets over.
         """
+
+    def run_many(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """Run several jobs on the current case; their outcomes are those that `run` gives.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            Any number, of which `lanes` are under way at the same time; their deadlines count from
+            when each can have begun.
+
+        Returns
+        -------
+        sequence of Outcome
+            In the order of the jobs.
+
+        Raises
+        ------
+        DeviceLostError
+            If there was one job, and it took the device with it.
+        BatchLostError
+            If the device was lost, and there were several.
+        """
+        try:
+            return [
+                self.run(job.binary, job.plan, schedule=job.schedule, deadline=job.deadline)
+                for job in jobs
+            ]
+        except DeviceLostError as lost:
+            raise blamed(lost, jobs) from lost
 
     @abstractmethod
     def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
@@ -213,6 +261,11 @@ class Session(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def blamed(lost: DeviceLostError, jobs: Sequence[Job]) -> DeviceLostError:
+    """Return the error that `Session.run_many` raises when the device is lost."""
+    return lost if len(jobs) == 1 else BatchLostError(lost.outcome)
 
 
 class Device(ABC):

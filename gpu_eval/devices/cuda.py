@@ -14,6 +14,7 @@ from gpu_eval.compilation.nvrtc import (
     nvrtc_version,
 )
 from gpu_eval.devices.base import Binary, Device, KernelSource, Session
+from gpu_eval.devices.cuda_compare import ENTRY
 from suiteopt.errors import MissingExtraError, UserError
 
 MINIMUM_BYTES = 2 << 30
@@ -117,7 +118,7 @@ class CudaDevice(Device):
             sources = files("gpu_eval.devices")
             names = ("compare.cu", "checksum.cu")
             text = "\n".join(sources.joinpath(name).read_text() for name in names)
-            entries = ("compare_partial", "compare_final", "check_zones", "checksum")
+            entries = (ENTRY, "checksum")
             cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
             self._comparison = cubin
         return self._comparison

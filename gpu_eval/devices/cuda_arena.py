@@ -34,6 +34,22 @@ class Zone:
     words: int
 
 
+def footprint(sizes: Mapping[str, int]) -> int:
+    """Return the bytes of an arena that holds buffers of the given sizes."""
+    return _places(sizes)[1]
+
+
+def _places(sizes: Mapping[str, int]) -> tuple[list[tuple[str, int, int]], int]:
+    """Return where each buffer begins and its size, and where the last zone ends."""
+    offset = GUARD_BYTES
+    places: list[tuple[str, int, int]] = []
+    for name, nbytes in sizes.items():
+        places.append((name, offset, nbytes))
+        end = offset + nbytes + GUARD_BYTES
+        offset = -(-end // ALIGNMENT) * ALIGNMENT
+    return places, offset
+
+
 class Arena:
     """Lays buffers out in one allocation; grows it when a layout needs more.
 
@@ -41,10 +57,13 @@ class Arena:
     ----------
     driver : module
         ``pycuda.driver``, with a current context.
+    stream : pycuda.driver.Stream
+        Where whatever it writes is queued.
     """
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: Any, stream: Any) -> None:
         self._driver = driver
+        self._stream = stream
         self._allocation: Any = None
         self._capacity = 0
         self._layout: tuple[tuple[str, int], ...] = ()
@@ -59,12 +78,7 @@ class Arena:
         layout = tuple(sizes.items())
         if layout == self._layout:
             return False
-        offset = GUARD_BYTES
-        places: list[tuple[str, int, int]] = []
-        for name, nbytes in layout:
-            places.append((name, offset, nbytes))
-            end = offset + nbytes + GUARD_BYTES
-            offset = -(-end // ALIGNMENT) * ALIGNMENT
+        places, offset = _places(sizes)
         self._reserve(offset)
         base = int(self._allocation)
         self.buffers = {name: Buffer(name, base + at, size) for name, at, size in places}
@@ -75,14 +89,14 @@ class Arena:
             start = at + size
         zones.append(Zone(base + start, (offset - start) // 4))
         self.zones = tuple(zones)
-        self._driver.memset_d32(base, GUARD_WORD, offset // 4)
+        self._driver.memset_d32_async(base, GUARD_WORD, offset // 4, self._stream)
         self._layout = layout
         return True
 
     def restore_zones(self) -> None:
         """Fill every zone with the guard word again."""
         for zone in self.zones:
-            self._driver.memset_d32(zone.address, GUARD_WORD, zone.words)
+            self._driver.memset_d32_async(zone.address, GUARD_WORD, zone.words, self._stream)
 
     def free(self) -> None:
         """Give the memory back."""

@@ -12,11 +12,13 @@ from typing import Any
 
 import torch
 
+from gpu_eval.campaign.runner import AHEAD
 from gpu_eval.devices.base import (
     Binary,
     Case,
     Device,
     DeviceLostError,
+    Job,
     KernelSource,
     Outcome,
     Session,
@@ -40,6 +42,9 @@ class FakeDevice(Device):
         ``timeout``, ``crash``, ``race``, ``out_of_bounds``, ``unwritten``, ``nan``, ``far``,
         ``lose`` (the device, with a known outcome), ``poison`` (it without saying so), ``late``
         (it, which shows only when the next input is bound), ``scribble`` (over the references).
+        After `` on `` a part of the inputs' keys on which alone it does so.
+    lane_count : int
+        How many jobs a session has under way at the same time.
     stillborn : tuple of str
         Parts of ids that do not compile.
     once : str
@@ -65,6 +70,7 @@ class FakeDevice(Device):
     isolated: bool = False
     standby: int = 0
     places: int = 1
+    lane_count: int = 1
 
     def parts(self) -> Sequence[Device]:
         return (self,) * self.places
@@ -98,6 +104,19 @@ class FakeSession(Session):
         self._lost = False
         self._late = False
 
+    @property
+    def lanes(self) -> int:
+        return self._device.lane_count
+
+    def run_many(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        assert 1 <= len(jobs) <= AHEAD * self.lanes
+        if self._device.log:
+            assert self._case is not None
+            names = " & ".join(job.binary.id for job in jobs)
+            with Path(f"{self._device.log}.batches").open("a") as log:
+                log.write(f"{self._case.key}|{names}\n")
+        return super().run_many(jobs)
+
     def bind(self, case: Case) -> None:
         if self._late:
             self._lost = True
@@ -114,7 +133,9 @@ class FakeSession(Session):
             with Path(self._device.log).open("a") as log:
                 log.write(f"{binary.id}|{self._case.key}|{schedule}|{plan!r}\n")
         acts = [act for part, act in self._device.acts.items() if part in binary.id]
-        act = acts[0] if acts else ""
+        act, _, where = (acts[0] if acts else "").partition(" on ")
+        if where not in self._case.key:
+            act = ""
         if CORRUPTED["memory"] and ":substrate:" not in binary.id and act != "corrupt":
             os._exit(139)
         self._disturb(act)

@@ -14,6 +14,9 @@ def test_the_running_cell_can_be_read_from_outside(tmp_path: Path) -> None:
     assert (seen.subject, seen.input, seen.deadline, seen.cells) == (7, 3, 0.5, 0)
     assert seen.running
     assert seen.started > 0
+    assert seen.together == 1
+    written.begin(2, 3, 0.5, 6)
+    assert (read.read().subject, read.read().together) == (2, 6)
     written.close()
     assert read.read().running
     read.close()

@@ -24,6 +24,7 @@ def progress() -> Progress:
         fatal={"a": FatalRecord(1, 2), "b": FatalRecord()},
         decided={"c", "b"},
         racy={"a"},
+        outside={"c"},
         messages={"a": "still running"},
         raised={},
         divergent={"b"},
@@ -39,6 +40,7 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     assert np.array_equal(before.table.array().view(np.uint8), after.table.array().view(np.uint8))
     assert {k: v.counts for k, v in after.fatal.items()} == {"a": (1, 2), "b": (0, 0)}
     assert (after.decided, after.racy, after.divergent) == ({"b", "c"}, {"a"}, {"b"})
+    assert after.outside == {"c"}
     assert (after.messages, after.raised) == ({"a": "still running"}, {})
     assert (after.column, after.row) == (1, 1)
 

@@ -34,6 +34,7 @@ def test_a_gpu_is_shared_as_the_contract_profile_says(profile: str) -> None:
     contract = PROFILES["contract"]
     assert settings.device == "cuda"
     assert (settings.jobs, settings.block) == (contract.jobs, contract.block)
+    assert settings.lanes == contract.lanes > 1
     assert settings.compilers == CORES - contract.jobs
     assert settings.deadline_floor == 1.25
 
@@ -75,7 +76,7 @@ def test_the_commands_ask_alike(
         suite_of(Matrix.open(baseline.root), ["test/one:own-0"]).save(tmp_path / "suite.json")
         replay(tmp_path / "suite.json", tmp_path / "out", corpus=[baseline.corpus])
     (settings,) = asked
-    shared = (settings.device, settings.jobs, settings.compilers, settings.block)
-    assert shared == ("cuda", 4, CORES - 4, 64)
+    shared = (settings.device, settings.jobs, settings.compilers, settings.block, settings.lanes)
+    assert shared == ("cuda", 6, CORES - 6, 64, 12)
     assert settings.deadline_floor == 1.25
     assert settings.profile == ("contract" if command == "run" else "replay")

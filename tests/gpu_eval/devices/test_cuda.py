@@ -3,16 +3,17 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from gpu_eval.devices.base import Binary, Case, Device, KernelSource, Outcome, Session
+from gpu_eval.devices.base import Binary, Case, Device, Job, KernelSource, Outcome, Session
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.devices.registry import open_device
-from gpu_eval.problems.plan import ResolvedPlan
+from gpu_eval.problems.plan import ResolvedPlan, ResolvedWorkspace
 from gpu_eval.problems.tensors import values_at
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import STATISTICS, Count, Statistic, Status
@@ -195,8 +196,6 @@ def test_nonfinite_elements_are_counted(session: Session, binary: Binary) -> Non
 
 
 def test_workspaces_are_zeroed_or_poisoned(session: Session, binary: Binary) -> None:
-    from gpu_eval.problems.plan import ResolvedWorkspace
-
     arguments = [tensor("x"), tensor("work"), tensor("out"), integer(N)]
     session.bind(case())
     for zeroed, status in ((True, Status.OK), (False, Status.UNWRITTEN)):
@@ -245,6 +244,61 @@ def test_integer_outputs_are_judged_by_what_they_choose(session: Session, binary
     assert session.run(binary, of("nearest")).output_hash == right.output_hash
 
 
+def planted() -> list[Job]:
+    """Every kernel that leaves the device whole, with different workspaces and schedules."""
+    names = ("good", "near_good", "overruns", "writes_input", "most", "not_a_number")
+    plans = [of(name) for name in names]
+    arguments = [tensor("x"), tensor("work"), tensor("out"), integer(N)]
+    for elements, zeroed in ((N, True), (4 * N, True), (N, False), (1 << 20, True)):
+        work = (ResolvedWorkspace("work", elements, zeroed),)
+        plans.append(plan("scratch", arguments, grid=8, block=128, workspaces=work))
+    wrong: list[dict[str, Any]] = [{"grid": 0}, {"block": 2048}, {"shared": 1 << 20}]
+    plans += [plan("good", [tensor("x"), tensor("out"), integer(N)], **w) for w in wrong]
+    return [Job(Binary("", None, "", (), ""), p, i % 2, 10.0) for i, p in enumerate(plans)]
+
+
+@pytest.mark.parametrize("together", [2, 3, 6, 13])
+@pytest.mark.parametrize("step", [1, 5, 11])
+def test_many_at_once_give_what_each_gives_alone(
+    session: Session, binary: Binary, together: int, step: int
+) -> None:
+    jobs = [replace(job, binary=binary) for job in planted()]
+    session.bind(case())
+    assert session.lanes > 1
+    alone = [
+        session.run(job.binary, job.plan, schedule=job.schedule, deadline=job.deadline)
+        for job in jobs
+    ]
+    order = [step * i % len(jobs) for i in range(len(jobs))]
+    for _ in range(3):
+        session.bind(case())
+        found: list[Outcome] = []
+        for start in range(0, len(jobs), together):
+            found += session.run_many([jobs[i] for i in order[start : start + together]])
+        for place, outcome in zip(order, found, strict=True):
+            assert replace(outcome, seconds=0.0) == replace(alone[place], seconds=0.0)
+
+
+def test_the_bits_of_many_at_once_are_the_same_every_time(session: Session, binary: Binary) -> None:
+    x = torch.linspace(-3, 5, N)
+    out = 2 * x * (1 + 1e-6 * torch.cos(torch.arange(N)))
+    session.bind(Case("noisy", {"x": x}, {"out": out}, {"out": 2 * x.double()}))
+    jobs = [Job(binary, of(name), 0, 10.0) for name in ("good", "near_good") * 3]
+    first = [replace(o, seconds=0.0) for o in session.run_many(jobs)]
+    assert len({o.output_hash for o in first}) == 2
+    for _ in range(20):
+        assert [replace(o, seconds=0.0) for o in session.run_many(jobs)] == first
+
+
+def test_a_large_case_has_one_lane(session: Session) -> None:
+    x = torch.zeros((1 << 28) + 1, device="cuda")
+    session.bind(Case("large", {"x": x}, {"out": x}, {"out": x.double()}))
+    assert session.lanes == 1
+    session.forget("large")
+    session.bind(case())
+    assert session.lanes > 1
+
+
 FATAL = """
 import sys
 from pathlib import Path
@@ -276,3 +330,46 @@ def test_fatal_kernels_lose_the_device_with_a_known_outcome(
         check=False,
     )
     assert done.stdout.strip() == status, done.stderr
+
+
+BATCH = """
+import os
+import sys
+from pathlib import Path
+from gpu_eval.devices.base import BatchLostError, Job
+from gpu_eval.devices.registry import open_device
+from tests.gpu_eval.devices import test_cuda as t
+device = open_device("cuda")
+session = device.open()
+binary = t.compiled(device, Path(sys.argv[1]))
+session.bind(t.case())
+jobs = [Job(binary, t.of(name), 0, 0.5) for name in sys.argv[2:]]
+assert all(o.status == "ok" for o in session.run_many([Job(binary, t.of("good"))] * len(jobs)))
+try:
+    session.run_many(jobs)
+except BatchLostError as lost:
+    print(lost.outcome.status.value, flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernels", "statuses"),
+    [
+        (("good", "far_away", "near_good", "far_away"), {"crash"}),
+        (("good", "hangs", "most"), {"timeout"}),
+        (("hangs", "overruns", "good"), {"timeout"}),
+        (("hangs", "far_away"), {"crash", "timeout"}),
+    ],
+)
+def test_a_batch_that_loses_the_device_blames_nobody(
+    device: Device, tmp_path: Path, kernels: tuple[str, ...], statuses: set[str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BATCH, str(tmp_path), *kernels],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.strip() in statuses, done.stderr

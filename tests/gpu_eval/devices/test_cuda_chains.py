@@ -73,6 +73,16 @@ def test_running_moments() -> None:
         assert torch.equal(found.cpu(), wanted)
 
 
+@pytest.mark.parametrize("scale", [1e-38, 1e-30, 1e-6, 1.0, 1e6, 1e18, 1e38])
+@pytest.mark.parametrize("count", [COUNT, 3 * 4096 + 70])
+def test_moments_of_any_size(scale: float, count: int) -> None:
+    """What is divided by way of an inverse has the bits of a division, down to denormals."""
+    x = made(2, count) * scale
+    x[1, ::3] = 0.0
+    for found, wanted in zip(running_moments(x.cuda()), running_moments(x), strict=True):
+        assert torch.equal(found.cpu().nan_to_num(7.0), wanted.nan_to_num(7.0))
+
+
 LONG = 3 * 4096 + 70
 
 

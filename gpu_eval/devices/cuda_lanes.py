@@ -1,0 +1,209 @@
+"""The lanes of a GPU at work together: short grids of different mutants run at the same time."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gpu_eval.devices.base import DeviceLostError, Job, Outcome, blamed
+from gpu_eval.devices.cuda_arena import footprint
+from gpu_eval.devices.cuda_case import BoundCase
+from gpu_eval.devices.cuda_kernels import Kernels, refusal
+from gpu_eval.devices.cuda_lane import Lane
+from gpu_eval.problems.plan import ResolvedPlan
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_LANES = 16
+"""Streams that a GPU serves without one waiting for another: `gpu_eval.campaign.processes` asks the
+driver for as many queues, where by itself it has eight."""
+
+LANES_BYTES = 6 << 30
+"""Memory that the arenas of all lanes take together, where there are several."""
+
+
+class Lanes:
+    """Runs jobs on a case, several at a time where memory allows.
+
+    Parameters
+    ----------
+    driver : module
+        ``pycuda.driver``, with a current context.
+    compare : object
+        The loaded module of ``compare.cu``.
+    kernels : Kernels
+    """
+
+    def __init__(self, driver: Any, compare: Any, kernels: Kernels) -> None:
+        self._driver = driver
+        self._compare = compare
+        self._kernels = kernels
+        self._lanes = [Lane(driver, compare, kernels)]
+        self._last = self._lanes[0]
+        self._shared = False
+
+    def fitting(self, bound: BoundCase, jobs: Sequence[Job] = ()) -> int:
+        """Return how many lanes a case has, and the plans of jobs on it."""
+        if bound.integers:
+            # torch judges these, on the default stream, which waits for every lane.
+            return 1
+        plans = [ResolvedPlan(()), *(job.plan for job in jobs if not refusal(job.plan))]
+        largest = max(footprint(bound.sizes(plan)) for plan in plans)
+        return max(1, min(MOST_LANES, LANES_BYTES // largest))
+
+    def begin(self, bound: BoundCase) -> None:
+        """Begin a case: nothing that an earlier one has left counts, its memory is given back."""
+        for lane in self._lanes:
+            lane.renew()
+        for lane in self._lanes[self.fitting(bound) :]:
+            lane.free()
+        self._shared = False
+
+    def run(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Outcome]:
+        """Run jobs; see `gpu_eval.devices.base.Session.run_many`."""
+        try:
+            outcomes = self._grouped(bound, jobs)
+            if len(jobs) > 1 and Status.OUT_OF_BOUNDS in {o.status for o in outcomes}:
+                # What one wrote may lie in a neighbour's buffers: each by itself.
+                outcomes = [self._alone(bound, job) for job in jobs]
+        except DeviceLostError as lost:
+            raise blamed(lost, jobs) from lost
+        return outcomes
+
+    def judge(self, bound: BoundCase, outputs: "Mapping[str, Tensor]") -> Outcome:
+        """Compare given outputs with a case."""
+        lane = self._lanes[0]
+        if self._shared:
+            lane.renew()
+        self._last = lane
+        return lane.judge(bound, outputs)
+
+    def outputs(self) -> "Mapping[str, Tensor]":
+        """Copy the outputs of the last job."""
+        return self._last.outputs()
+
+    def free(self) -> None:
+        """Give all memory back."""
+        for lane in self._lanes:
+            lane.free()
+
+    def _grouped(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Outcome]:
+        """Run jobs, as many at a time as there is room for."""
+        if len(jobs) == 1:
+            return [self._alone(bound, jobs[0])]
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(jobs):
+            group = _alike(bound, jobs[len(outcomes) :])
+            outcomes += self._flow(bound, group, self.fitting(bound, group))
+        return outcomes
+
+    def _alone(self, bound: BoundCase, job: Job) -> Outcome:
+        """Run a job by itself, and answer for what it is said to have written outside."""
+        (outcome,) = self._flow(bound, [job], 1)
+        if outcome.status is Status.OUT_OF_BOUNDS and self._shared:
+            # A neighbour may have done that, after this lane had been looked at; now it is clean.
+            self._shared = False
+            (outcome,) = self._flow(bound, [job], 1)
+        self._shared = self._shared and not outcome.statistics
+        return outcome
+
+    def _flow(self, bound: BoundCase, jobs: Sequence[Job], most: int) -> list[Outcome]:
+        """Run jobs that need the same buffers: a lane takes the next one when it is free."""
+        try:
+            outcomes = {place: self._loaded(job) for place, job in enumerate(jobs)}
+            waiting = [place for place, outcome in outcomes.items() if outcome is None]
+            lanes = self._ready(bound, [jobs[place] for place in waiting[:most]])
+        except self._driver.MemoryError as error:
+            raise UserError(
+                "the GPU has no room for an input and what runs on it; give --jobs a smaller number"
+            ) from error
+        self._shared = self._shared or len(lanes) > 1
+        # From here on nothing may wait for the device as a whole: one of them may hang.
+        for turn in range(len(waiting) + len(lanes)):
+            lane = lanes[turn % len(lanes)]
+            if turn >= len(lanes):
+                place = waiting[turn - len(lanes)]
+                outcomes[place] = _taken(lane, jobs[place])
+            if turn < len(waiting):
+                lane.start(jobs[waiting[turn]])
+                self._last = lane
+        return [outcome for outcome in outcomes.values() if outcome is not None]
+
+    def _loaded(self, job: Job) -> Outcome | None:
+        """Have a job's kernels on the device; return its outcome where they cannot be launched."""
+        reason = refusal(job.plan)
+        if reason:
+            return Outcome(Status.LAUNCH_ERROR, message=reason)
+        try:
+            self._kernels.load(job.binary, job.plan)
+        except self._driver.MemoryError:
+            raise  # says nothing about the job
+        except self._driver.Error as error:
+            message = str(error)
+            if self._is_dead():
+                raise DeviceLostError(Outcome(Status.CRASH, message=message)) from error
+            return Outcome(Status.LAUNCH_ERROR, message=message)
+        return None
+
+    def _ready(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Lane]:
+        """Prepare a lane for each of some jobs; fewer where memory ends before."""
+        ready: list[Lane] = []
+        for place, job in enumerate(jobs):
+            if len(self._lanes) <= place:
+                self._lanes.append(Lane(self._driver, self._compare, self._kernels))
+            try:
+                self._lanes[place].prepare(bound, job.plan)
+            except (UserError, self._driver.MemoryError):
+                if not ready:
+                    raise
+                break
+            ready.append(self._lanes[place])
+        return ready
+
+    def _is_dead(self) -> bool:
+        try:
+            self._driver.Context.synchronize()
+        except self._driver.Error:
+            return True
+        return False
+
+
+def _alike(bound: BoundCase, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return the first jobs, as long as they need the same buffers."""
+    first: list[tuple[str, int]] | None = None
+    for place, job in enumerate(jobs):
+        if refusal(job.plan):
+            continue
+        sizes = list(bound.sizes(job.plan).items())
+        first = sizes if first is None else first
+        if sizes != first:
+            return jobs[:place]
+    return jobs
+
+
+def _taken(lane: Lane, job: Job) -> Outcome:
+    """Wait for a job; run it once more over the stale result if it left elements unwritten.
+
+    One that was started after others may have had to wait for them: it has its whole deadline from
+    when they were through.
+    """
+    outcome = lane.take(job.deadline)
+    if outcome.status is not Status.UNWRITTEN:
+        return outcome
+    lane.start(job, stale=True)
+    return _merged(outcome, lane.take(job.deadline))
+
+
+def _merged(first: Outcome, stale: Outcome) -> Outcome:
+    """Return the outcome of a run that left elements unwritten, judged over the stale result."""
+    if not stale.statistics:
+        return stale
+    return Outcome(
+        Status.UNWRITTEN,
+        stale.statistics,
+        stale.counts,
+        first.output_hash,
+        first.seconds,
+        message=first.message,
+    )

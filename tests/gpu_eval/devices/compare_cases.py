@@ -1,0 +1,214 @@
+"""Outputs that are hard to compare, what is to be said of them, ``compare.cu`` on a CPU."""
+
+import itertools
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from gpu_eval.devices.base import Binary, Case, KernelSource, Session
+from gpu_eval.devices.cuda_compare import (
+    COUNTERS,
+    ENTRY,
+    MAXIMA,
+    PARTIAL,
+    SUMS,
+    THREADS,
+    OutputJob,
+    ZoneJob,
+    job_table,
+)
+from gpu_eval.devices.host import HostDevice
+from gpu_eval.problems.plan import ArgumentType, ResolvedArgument, ResolvedWorkspace
+from tests.gpu_eval.devices.conftest import plan, tensor
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Records = NDArray[np.void]
+Made = tuple[Floats, Floats, Doubles]
+"""Output, reference, truth."""
+
+POISON = 0x7FC0DEAD
+NUMBERS = itertools.count()
+"""A session keeps its cases by name."""
+
+
+def compiled_for_host(cache: Path) -> Binary:
+    text = files("gpu_eval.devices").joinpath("compare.cu").read_text().replace('extern "C" ', "")
+    source = KernelSource("compare", {"compare.cu": text}, "compare.cu", (ENTRY,))
+    (found,) = HostDevice().compile([source], cache, 1)
+    assert found.path is not None, found.error
+    return found
+
+
+class Kernel:
+    """Launches ``compare.cu`` over outputs and zones in this process's memory."""
+
+    def __init__(self, session: Session, binary: Binary) -> None:
+        self._session = session
+        self._binary = binary
+
+    def __call__(
+        self,
+        outputs: list[OutputJob],
+        zones: list[ZoneJob] | None = None,
+        most_blocks: int = 3,
+        schedule: int = 0,
+        launches: int = 1,
+    ) -> Records:
+        table, owners = job_table(outputs, zones or [], most_blocks)
+        return self.launched(table, owners, schedule, launches)
+
+    def launched(
+        self,
+        table: NDArray[np.void],
+        owners: NDArray[np.int32],
+        schedule: int = 0,
+        launches: int = 1,
+        serial: int = 1,
+    ) -> Records:
+        """Launch over a table that is ready."""
+        fields = PARTIAL.itemsize // 8
+        zeros = torch.zeros(len(table) * fields, dtype=torch.int64)
+        inputs = {
+            "table": torch.from_numpy(table.view(np.int64).copy()),
+            "owners": torch.from_numpy(owners.copy()),
+        }
+        self._session.bind(
+            Case(f"compare {next(NUMBERS)}", inputs, {"results": zeros}, {"results": zeros})
+        )
+        work = (
+            ResolvedWorkspace("partials", 2 * len(owners) * fields, False),
+            ResolvedWorkspace("ended", len(table), True),
+        )
+        names = ("table", "owners", "partials", "ended", "results")
+        number = ResolvedArgument(ArgumentType.INT64, serial)
+        arguments = [*(tensor(n) for n in names), number]
+        one = plan(ENTRY, arguments, grid=len(owners), block=THREADS)
+        repeated = type(one)(one.launches * launches, work)
+        outcome = self._session.run(self._binary, repeated, schedule=schedule, deadline=60.0)
+        assert outcome.status == "ok", outcome.message
+        return self._session.outputs()["results"].numpy().view(PARTIAL)
+
+
+def placed(array: NDArray[np.generic], offset: int = 0) -> NDArray[np.generic]:
+    """Copy an array to an address that is `offset` elements past a multiple of 16 bytes."""
+    room = np.zeros(array.nbytes + 16 + offset * array.itemsize, dtype=np.uint8)
+    start = -room.ctypes.data % 16 + offset * array.itemsize
+    copy = room[start : start + array.nbytes].view(array.dtype)
+    copy[:] = array
+    return copy
+
+
+def expected_maxima(out: Floats, reference: Floats, truth: Doubles) -> dict[str, float]:
+    """Return the maxima of a record by their definition, every quotient divided out in fp64."""
+    o, r = out.astype(np.float64), reference.astype(np.float64)
+    own = np.isfinite(o) & np.isfinite(r)
+    true = np.isfinite(o) & np.isfinite(truth)
+    o_true, t = o[true], truth[true]
+    o, r = o[own], r[own]
+    d, a, e = np.abs(o - r), np.abs(r), np.abs(o_true - t)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(d == 0, 0.0, d / a)
+    found = {
+        "allclose_candidate": d / (1 + np.abs(o)),
+        "allclose_reference": d / (1 + a),
+        "max_abs": d,
+        "max_rel": relative,
+        "either_or": np.minimum(d, relative),
+        "reference_peak": a,
+        "truth_allclose": e / (1 + np.abs(t)),
+        "truth_abs": e,
+    }
+    return {name: float(numbers.max(initial=0.0)) for name, numbers in found.items()}
+
+
+def expected_counts(out: Floats, reference: Floats, truth: Doubles) -> dict[str, int]:
+    nan_out, nan_ref = np.isnan(out), np.isnan(reference)
+    unequal = (np.isinf(out) | np.isinf(reference)) & (out != reference)
+    found = {
+        "nan_both": nan_out & nan_ref,
+        "nan_one": nan_out ^ nan_ref,
+        "inf_mismatch": unequal & ~nan_out & ~nan_ref,
+        "nonfinite_output": ~np.isfinite(out),
+        "unwritten": out.view(np.uint32) == POISON,
+        "own_pairs": np.isfinite(out) & np.isfinite(reference),
+        "truth_pairs": np.isfinite(out) & np.isfinite(truth),
+    }
+    return {name: int(which.sum()) for name, which in found.items()}
+
+
+def check(record: np.void, out: Floats, reference: Floats, truth: Doubles) -> None:
+    maxima = dict(zip(MAXIMA, record["maxima"].tolist(), strict=True))
+    assert maxima == expected_maxima(out, reference, truth)  # to the bit
+    counts = dict(zip(COUNTERS, record["counts"].tolist(), strict=True))
+    assert counts == expected_counts(out, reference, truth)
+    own = reference[np.isfinite(out) & np.isfinite(reference)].astype(np.float64)
+    true = np.isfinite(out) & np.isfinite(truth)
+    t, e = truth[true], out[true].astype(np.float64) - truth[true]
+    with np.errstate(over="ignore"):
+        squares = [float(np.sum(v**2)) for v in (own, t, e)]
+    assert record["sums"].tolist() == pytest.approx(squares, rel=1e-13, abs=0.0), SUMS
+
+
+def noisy(count: int, relative: float, seed: int = 3) -> Made:
+    generator = np.random.default_rng(seed)
+    reference = generator.standard_normal(count).astype(np.float32)
+    noise = 1 + relative * generator.standard_normal(count)
+    truth = reference.astype(np.float64) * (1 + 1e-8 * generator.standard_normal(count))
+    return (reference * noise).astype(np.float32), reference, truth
+
+
+def nothing(count: int) -> Made:
+    """Every relative error is exactly 1, so that every element ties with the maximum."""
+    _, reference, truth = noisy(count, 0.0)
+    return np.zeros(count, np.float32), reference, truth
+
+
+def rising(count: int) -> Made:
+    """Each element sets a new maximum of every quotient, by less than the tests' margin."""
+    _, reference, truth = noisy(count, 0.0)
+    return (reference * (1.5 + 2e-7 * np.arange(count))).astype(np.float32), reference, truth
+
+
+def tiny(count: int) -> Made:
+    """Denormal numbers, whose errors and quotients have few bits."""
+    words = np.random.default_rng(5).integers(0, 40, (2, count), dtype=np.uint32)
+    out, reference = words.view(np.float32)
+    return out, reference, reference.astype(np.float64) * 1e-290
+
+
+def huge(count: int) -> Made:
+    """Differences at the end of fp32, and beyond it."""
+    out, reference, truth = noisy(count, 1.0)
+    with np.errstate(over="ignore"):
+        return out * np.float32(1e38), reference * np.float32(1e38), truth * 1e300
+
+
+def spoiled(count: int) -> Made:
+    out, reference, truth = noisy(count, 1e-5)
+    out[::7], reference[::11], out[::13] = np.nan, np.inf, -np.inf
+    out.view(np.uint32)[::17] = POISON
+    truth[::19] = np.nan
+    return out, reference, truth
+
+
+def equal(count: int) -> Made:
+    _, reference, _ = noisy(count, 0.0)
+    return reference.copy(), reference, reference.astype(np.float64)
+
+
+PATTERNS: dict[str, Callable[[int], Made]] = {
+    "close": lambda n: noisy(n, 1e-6),
+    "far": lambda n: noisy(n, 0.3),
+    "nothing": nothing,
+    "rising": rising,
+    "tiny": tiny,
+    "huge": huge,
+    "spoiled": spoiled,
+    "equal": equal,
+}

@@ -1,0 +1,357 @@
+"""Lanes without a GPU: what several jobs at once give is what each gives by itself."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gpu_eval.devices import cuda_arena, cuda_kernels, cuda_lane, cuda_lanes
+from gpu_eval.devices.base import BatchLostError, Binary, Case, DeviceLostError, Job, Outcome
+from gpu_eval.devices.cuda_case import BoundCase, bound
+from gpu_eval.devices.cuda_kernels import Kernels
+from gpu_eval.devices.cuda_lanes import Lanes
+from gpu_eval.devices.host import HostDevice
+from gpu_eval.problems.plan import ResolvedPlan, ResolvedWorkspace
+from suiteopt.errors import UserError
+from suiteopt.matrix.schema import Statistic, Status
+from tests.gpu_eval.devices.compare_cases import Kernel, compiled_for_host
+from tests.gpu_eval.devices.conftest import integer, plan, tensor
+from tests.gpu_eval.devices.stand_in import StandIn, Stream, floats
+
+N = 301
+GUARD = 4096
+
+
+def _good(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    floats(out, n)[:] = 2 * floats(x, n)
+
+
+def _near_good(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    floats(out, n)[:] = 2 * floats(x, n)
+    floats(out, n)[17] *= np.float32(1.001)
+
+
+def _overruns(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    floats(out, n)[:] = 2 * floats(x, n)
+    floats(out, n + 1)[n] = 3
+
+
+def _writes_input(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    floats(out, n)[:] = 2 * floats(x, n)
+    floats(x, n)[:] += 1
+
+
+def _most(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    floats(out, n)[3:] = 2 * floats(x, n)[3:]
+
+
+def _once(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    """Leave an element, and add to the others what is there: stale or poison."""
+    floats(out, n)[1:] = 2 * floats(x, n)[1:] + np.isfinite(floats(out, n)[1:])
+
+
+def _not_a_number(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    floats(out, n)[:] = 2 * floats(x, n)
+    floats(out, n)[5] = np.inf
+
+
+def _scratch(driver: StandIn, stream: Stream, grid: Any, x: int, w: int, out: int, n: int) -> None:
+    floats(w, n)[:] += 2 * floats(x, n)
+    floats(out, n)[:] = floats(w, n)
+
+
+def _hangs(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    stream.hung = True
+
+
+def _faults(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+    driver.dead = "an illegal memory access was encountered"
+
+
+KERNELS: dict[str, Callable[..., None]] = {
+    "good": _good,
+    "near_good": _near_good,
+    "overruns": _overruns,
+    "writes_input": _writes_input,
+    "most": _most,
+    "once": _once,
+    "not_a_number": _not_a_number,
+    "scratch": _scratch,
+    "hangs": _hangs,
+    "faults": _faults,
+}
+BINARY = Binary("planted", Path(__file__), "", tuple(KERNELS), "")
+"""Any file will do: the stand-in does not look into it."""
+
+
+def of(kernel: str, **options: Any) -> ResolvedPlan:
+    return plan(kernel, [tensor("x"), tensor("out"), integer(N)], **options)
+
+
+def scratch(zeroed: bool, elements: int = N) -> ResolvedPlan:
+    arguments = [tensor("x"), tensor("work"), tensor("out"), integer(N)]
+    work = (ResolvedWorkspace("work", elements, zeroed),)
+    return plan("scratch", arguments, workspaces=work)
+
+
+PLANS = {
+    "good": of("good"),
+    "near_good": of("near_good"),
+    "most": of("most"),
+    "once": of("once"),
+    "not_a_number": of("not_a_number"),
+    "zeroed": scratch(True),
+    "not zeroed": scratch(False),
+    "larger": scratch(True, 3 * N),
+    "refused": of("good", grid=0),
+    "too much": of("good", shared=1 << 20),
+    "nothing": ResolvedPlan(()),
+}
+OUTSIDE = {"overruns": of("overruns"), "writes_input": of("writes_input")}
+
+
+def jobs_of(names: list[str], deadline: float = 60.0) -> list[Job]:
+    plans = PLANS | OUTSIDE
+    return [
+        Job(BINARY, plans.get(name) or of(name), place % 2, deadline)
+        for place, name in enumerate(names)
+    ]
+
+
+class Same(dict[str, str]):
+    """Every name for itself."""
+
+    def __missing__(self, key: str) -> str:
+        return key
+
+
+@dataclass
+class Bench:
+    """Lanes on a stand-in, with a case."""
+
+    driver: StandIn
+    lanes: Lanes
+    case: BoundCase
+
+    def run(self, names: list[str], deadline: float = 60.0) -> list[Outcome]:
+        return self.lanes.run(self.case, jobs_of(names, deadline))
+
+    def arenas(self) -> list[int]:
+        """Return the address of each lane's first input."""
+        return [lane._arena.buffers["x"].address for lane in self.lanes._lanes]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    binary = compiled_for_host(tmp_path_factory.mktemp("units"))
+    with HostDevice().open() as session:
+        yield Kernel(session, binary)
+
+
+Make = Callable[..., Bench]
+
+
+@pytest.fixture
+def bench(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> Make:
+    monkeypatch.setattr(cuda_arena, "GUARD_BYTES", GUARD)
+    monkeypatch.setattr(cuda_kernels, "entry_points", lambda binary: Same())
+    monkeypatch.setattr(cuda_lane, "upload", lambda given: given)
+
+    def make(seed: int = 0, more: dict[str, Callable[..., None]] | None = None) -> Bench:
+        driver = StandIn(kernel, KERNELS | (more or {}), seed)
+        x = torch.linspace(-1, 1, N)
+        case = bound(Case("x", {"x": x}, {"out": 2 * x}, {"out": 2 * x.double()}), False)
+        lanes = Lanes(driver, driver, Kernels(driver))
+        lanes.begin(case)
+        return Bench(driver, lanes, case)
+
+    return make
+
+
+def plain(outcomes: list[Outcome]) -> list[Outcome]:
+    """Leave out what says how long it took."""
+    return [replace(outcome, seconds=0.0) for outcome in outcomes]
+
+
+@pytest.fixture
+def alone(bench: Make) -> dict[str, Outcome]:
+    """Every kernel in a session of its own."""
+    names = [*PLANS, *OUTSIDE]
+    return {name: plain(bench().run([name]))[0] for name in names}
+
+
+def test_the_planted_kernels_do_what_they_are_for(alone: dict[str, Outcome]) -> None:
+    assert {name: outcome.status for name, outcome in alone.items()} == {
+        "good": Status.OK,
+        "near_good": Status.OK,
+        "most": Status.UNWRITTEN,
+        "once": Status.UNWRITTEN,
+        "not_a_number": Status.NONFINITE,
+        "zeroed": Status.OK,
+        "not zeroed": Status.UNWRITTEN,
+        "larger": Status.OK,
+        "refused": Status.LAUNCH_ERROR,
+        "too much": Status.LAUNCH_ERROR,
+        "nothing": Status.UNWRITTEN,
+        "overruns": Status.OUT_OF_BOUNDS,
+        "writes_input": Status.OUT_OF_BOUNDS,
+    }
+    assert alone["near_good"].statistics[Statistic.MAX_REL] == pytest.approx(1e-3, rel=1e-3)
+    assert alone["most"].statistics[Statistic.MAX_ABS] == 0.0
+    # Judged over the stale result, to which one was added.
+    assert alone["once"].statistics[Statistic.MAX_ABS] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("together", [2, 5, 11])
+def test_batches_give_what_each_gives_alone(
+    bench: Make, alone: dict[str, Outcome], seed: int, together: int
+) -> None:
+    made = bench(seed)
+    names = list(PLANS)
+    made.driver._random.shuffle(names)
+    found: list[Outcome] = []
+    for start in range(0, len(names), together):
+        found += made.run(names[start : start + together])
+    assert plain(found) == [alone[name] for name in names]
+
+
+def test_lanes_are_kept_busy(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More jobs than lanes: each lane takes the next one as soon as it is free."""
+    monkeypatch.setattr(cuda_lanes, "MOST_LANES", 3)
+    names = ["near_good", "most", "good", "refused", "not_a_number", "once"] * 4
+    made = bench(1)
+    assert plain(made.run(names)) == [alone[name] for name in names]
+    assert made.driver.most_busy == 3
+    assert len(made.lanes._lanes) == 3
+    with_work = ["zeroed", "not zeroed", "refused", "zeroed", "good", "larger", "larger"]
+    assert plain(made.run(with_work)) == [alone[name] for name in with_work]
+
+
+def test_outputs_are_those_of_the_last_job(bench: Make) -> None:
+    made = bench()
+    made.run(["good", "most", "near_good"])
+    expected = made.case.reference["out"].clone()
+    expected[17] *= 1.001
+    assert torch.equal(made.lanes.outputs()["out"], expected)
+
+
+def test_no_launch_is_made_twice_without_need(bench: Make) -> None:
+    made = bench()
+    made.run(["good", "near_good", "not_a_number", "most"])
+    # Four kernels and their comparisons, and what left elements unwritten once more.
+    assert made.driver.launched == 10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_who_writes_outside_is_found_and_the_others_are_as_alone(
+    bench: Make, alone: dict[str, Outcome], seed: int
+) -> None:
+    made = bench(seed)
+    for names in (["good", "overruns", "most"], ["writes_input", "good", "near_good", "zeroed"]):
+        assert plain(made.run(names)) == [alone[name] for name in names]
+        assert plain(made.run(["good", "near_good"])) == [alone["good"], alone["near_good"]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("place", ["input", "guard"])
+@pytest.mark.parametrize("lane", [0, 1, 3])
+def test_a_stray_write_into_a_neighbour_is_not_the_neighbours(
+    bench: Make, alone: dict[str, Outcome], seed: int, place: str, lane: int
+) -> None:
+    """It may come before or after the neighbour has been looked at; its own arena stays whole."""
+    target: list[int] = []
+
+    def strays(driver: StandIn, stream: Stream, grid: Any, x: int, out: int, n: int) -> None:
+        _good(driver, stream, grid, x, out, n)
+        for address in target:
+            if address != x:
+                floats(address - (64 if place == "guard" else 0), 1)[0] = 7
+
+    made = bench(seed, {"strays": strays})
+    made.run(["good", "good", "good", "good"])
+    target[:] = made.arenas()[lane : lane + 1]
+    assert {o.status for o in made.run(["good", "good", "strays", "good"])} == {Status.OK}
+    target.clear()
+    assert plain(made.run(["near_good"])) == [alone["near_good"]]
+    assert plain(made.run(["good", "near_good", "most"])) == [
+        alone[name] for name in ("good", "near_good", "most")
+    ]
+
+
+@pytest.mark.parametrize(("kernel_name", "status"), [("hangs", "timeout"), ("faults", "crash")])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_lost_batch_has_no_culprit_and_a_lost_job_has(
+    bench: Make, kernel_name: str, status: str, seed: int
+) -> None:
+    made = bench(seed)
+    with pytest.raises(BatchLostError) as several:
+        made.run(["good", kernel_name, "near_good", "too much"], deadline=0.3)
+    assert several.value.outcome.status == status
+    with pytest.raises(DeviceLostError) as single:
+        bench(seed).run([kernel_name], deadline=0.05)
+    assert not isinstance(single.value, BatchLostError)
+    assert single.value.outcome.status == status
+
+
+def test_a_hanging_neighbour_does_not_keep_the_host(bench: Make) -> None:
+    """All that waits for the device as a whole is done before anything is launched."""
+    made = bench()
+    with pytest.raises(BatchLostError, match="still running"):
+        made.run(["hangs", "larger", "most", "not zeroed"], deadline=0.1)
+
+
+def test_large_cases_have_few_lanes_and_give_memory_back(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bench()
+    assert made.lanes.fitting(made.case) == cuda_lanes.MOST_LANES
+    names = ["good", "near_good", "most", "zeroed"]
+    made.run(names)
+    before = made.driver.held
+    one = cuda_arena.footprint(made.case.sizes(ResolvedPlan(())))
+    monkeypatch.setattr(cuda_lanes, "LANES_BYTES", 2 * one)
+    assert made.lanes.fitting(made.case) == 2
+    assert made.lanes.fitting(made.case, jobs_of(["zeroed"])) == 1
+    made.lanes.begin(made.case)
+    assert made.driver.held < before - one
+    assert plain(made.run(names)) == [alone[name] for name in names]
+    monkeypatch.setattr(cuda_lanes, "LANES_BYTES", 1)
+    assert made.lanes.fitting(made.case) == 1
+    assert plain(made.run(names)) == [alone[name] for name in names]
+    made.lanes.free()
+    assert made.driver.held == 0
+
+
+def test_where_memory_ends_fewer_run_at_a_time(bench: Make, alone: dict[str, Outcome]) -> None:
+    made = bench()
+    made.run(["larger"])
+    made.driver.limit = int(2.5 * made.driver.held)
+    names = ["larger", "zeroed", "most", "good"]
+    assert plain(made.run(names)) == [alone[name] for name in names]
+    tight = bench()
+    tight.driver.limit = 1 << 10
+    with pytest.raises(UserError, match="no room"):
+        tight.run(names)
+
+
+def test_integer_outputs_have_one_lane(bench: Make) -> None:
+    made = bench()
+    out = torch.tensor([1, 2])
+    case = bound(Case("i", made.case.inputs, {"out": out}, {"out": out}), True)
+    assert made.lanes.fitting(case) == 1
+
+
+def test_given_outputs_are_judged_as_a_run_is(bench: Make, alone: dict[str, Outcome]) -> None:
+    made = bench()
+    made.run(["near_good"])
+    given = made.lanes.outputs()
+    made.run(["overruns", "good"])
+    (judged,) = plain([made.lanes.judge(made.case, given)])
+    assert judged == alone["near_good"]
