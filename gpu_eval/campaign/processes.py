@@ -21,15 +21,12 @@ _PRELOADED = ["torch", "numpy", "gpu_eval.campaign.worker", "gpu_eval.problems.o
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Keeps numerical libraries from starting threads in the server when they are imported."""
 
-_MANY_QUEUES = {"CUDA_DEVICE_MAX_CONNECTIONS": "32"}
-"""A lane's stream shares no hardware queue with another's; read when a context is made."""
-
 
 def warm_up() -> None:
     """Start the server process; it imports in the background."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
-    with _without_interrupts(), _environment(_ONE_THREAD | _MANY_QUEUES):
+    with _without_interrupts(), _environment(_ONE_THREAD):
         forkserver.ensure_running()
 
 

@@ -155,8 +155,8 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             hashed_elements=1 << 24,
             block=64,
             # While some make inputs or wait for a new context, others keep the GPU busy.
-            jobs=6,
-            lanes=12,
+            jobs=4,
+            lanes=8,
             # At contract shapes a second site of a rule costs what another problem would.
             sites=1,
         ),

@@ -15,9 +15,9 @@ from suiteopt.matrix.schema import Status
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_LANES = 16
-"""Streams that a GPU serves without one waiting for another: `gpu_eval.campaign.processes` asks the
-driver for as many queues, where by itself it has eight."""
+MOST_LANES = 8
+"""Streams that a GPU serves without one waiting for another, where nobody asks for more. With 32 a
+context took several times as long to make and to lose, and others waited for that."""
 
 LANES_BYTES = 6 << 30
 """Memory that the arenas of all lanes take together, where there are several."""
