@@ -30,7 +30,8 @@ __global__ void planted_uninitialised(const float* x, float* scratch, float* out
     if (i < n) out[i] = x[i] + scratch[i];
 }
 
-// In its second round the loop's barrier is reached by half of the second warp.
+// The barrier in the loop is reached by some threads while the others wait at the one after it.
+// (Threads that have ended count as arrived: without the second barrier nothing would be wrong.)
 __global__ void planted_barrier(const float* x, float* scratch, float* out, int n) {
     __shared__ float tile[128];
     int i = threadIdx.x;
@@ -40,5 +41,6 @@ __global__ void planted_barrier(const float* x, float* scratch, float* out, int 
         __syncthreads();
         sum += tile[(i * 7 + 3) % 48];
     }
-    if (i < n) out[i] = sum;
+    __syncthreads();
+    if (i < n) out[i] = sum + tile[0];
 }
