@@ -154,6 +154,10 @@ _FIRST: Mapping[OperationClass, str] = MappingProxyType(
             "hot-last heavy-tail normal-x4 sparse-16 tile-edges rows-8 offset-64 ramp sorted "
             "normal lattice-3 hot-random impulse-last below-half few-3"
         ),
+        OperationClass.FUSED: (
+            "normal heavy-tail sparse-16 residue offset-64 tile-edges lattice-3 impulse-last pairs "
+            "ramp normal-x4 beyond-half below-half hot-last alternating octaves few-3"
+        ),
     }
 )
 _WITH_NONFINITE = frozenset({OperationClass.ELEMENTWISE, OperationClass.POOLING})

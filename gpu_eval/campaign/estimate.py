@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
 from gpu_eval.campaign.pool_input import PoolInput
-from gpu_eval.campaign.shape_growth import output_elements, tensor_elements, work
+from gpu_eval.campaign.shape_growth import held_elements, output_elements, tensor_elements, work
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.matrix.schema import ShapeScope
@@ -63,7 +63,8 @@ def case_bytes(problem: Problem, pool_input: PoolInput) -> int:
     """Return the device memory of an input that is ready to run, without temporaries."""
     sizes = dimensions(problem, pool_input.shape)
     outputs = output_elements(problem, sizes)
-    return 4 * (2 * (tensor_elements(problem, sizes) - outputs) + 4 * outputs)
+    held = held_elements(problem, sizes) - outputs
+    return 4 * (2 * (tensor_elements(problem, sizes) - outputs) + 4 * outputs + 2 * held)
 
 
 def _problem(plan: ProblemPlan) -> Estimate:

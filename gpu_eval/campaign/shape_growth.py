@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem
+from gpu_eval.problems.expressions import evaluate
 from gpu_eval.problems.tensors import all_specs, dimensions, reduction_length, shape_of
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import OperationClass
@@ -61,15 +62,28 @@ def tensor_elements(problem: Problem, values: Mapping[str, int]) -> int:
     return sum(math.prod(shape_of(spec, values)) for spec in all_specs(problem))
 
 
+def held_elements(problem: Problem, values: Mapping[str, int]) -> int:
+    """Return the elements of the largest tensor that the operation makes, outputs included."""
+    return max(output_elements(problem, values), evaluate(problem.held, values))
+
+
 def work(problem: Problem, values: Mapping[str, int]) -> int:
     """Return how many multiply-adds a straightforward kernel does.
 
     Every output of a product of matrices (and of what is built like one) sums terms of its own;
     other operations look at each element a few times.
     """
+    if problem.work:
+        return evaluate(problem.work, values) + tensor_elements(problem, values)
     if problem.operation_class in _PRODUCTS:
         return output_elements(problem, values) * reduction_length(problem, values)
     return tensor_elements(problem, values)
+
+
+def _elements(problem: Problem, values: Mapping[str, int]) -> int:
+    """Return the elements of all tensors, one that only stands in the middle included."""
+    further = held_elements(problem, values) - output_elements(problem, values)
+    return tensor_elements(problem, values) + further
 
 
 @dataclass(frozen=True)
@@ -91,13 +105,20 @@ class Group:
         return self.size + (self.size * share // _STEPS - self.size) // self.tile * self.tile
 
 
-def groups_of(problem: Problem) -> tuple[list[Group], list[Group]]:
-    """Return the parallel dimensions, those of equal size together, and the reduced ones."""
+def groups_of(problem: Problem, *, parted: bool = False) -> tuple[list[Group], list[Group]]:
+    """Return the parallel dimensions, those of equal size together, and the reduced ones.
+
+    Parameters
+    ----------
+    problem : Problem
+    parted : bool
+        Whether those together have one minimum, too: an image's axes without batch and channels.
+    """
     free = free_dimensions(problem)
-    equal: dict[int, list[Dimension]] = {}
+    equal: dict[tuple[int, int], list[Dimension]] = {}
     for d in free:
         if d.kind is DimensionKind.PARALLEL:
-            equal.setdefault(d.size, []).append(d)
+            equal.setdefault((d.size, d.minimum if parted else 0), []).append(d)
     parallel = [
         Group(
             tuple(d.name for d in members),
@@ -105,7 +126,7 @@ def groups_of(problem: Problem) -> tuple[list[Group], list[Group]]:
             math.lcm(*(d.tile for d in members)),
             max(d.minimum for d in members),
         )
-        for size, members in equal.items()
+        for (size, _), members in equal.items()
     ]
     reduced = [
         Group((d.name,), d.size, d.tile, d.minimum) for d in free if d.kind is DimensionKind.REDUCED
@@ -154,8 +175,8 @@ class Planner:
         """Whether a shape is within the limits; one that the expressions refuse is not."""
         try:
             values = dimensions(self._problem, sizes)
-            outputs = output_elements(self._problem, values)
-            if not self._within_cost(values):
+            outputs = held_elements(self._problem, values)
+            if output_elements(self._problem, values) < 1 or not self._within_cost(values):
                 return False
         except UserError:
             return False
@@ -164,13 +185,13 @@ class Planner:
 
     def _within_cost(self, values: Mapping[str, int]) -> bool:
         elements, most = self._limits.max_elements, self._limits.max_work
-        if elements is not None and tensor_elements(self._problem, values) > elements:
+        if elements is not None and _elements(self._problem, values) > elements:
             return False
         return most is None or work(self._problem, values) <= most
 
     def growing_from(self, sizes: Mapping[str, int]) -> "Planner":
         """Return a planner for growing parallel dimensions from a shape."""
-        elements = tensor_elements(self._problem, dimensions(self._problem, sizes))
+        elements = _elements(self._problem, dimensions(self._problem, sizes))
         limits = self._limits.growing_from(elements)
         return Planner(self._problem, limits, list(self._groups.values()))
 

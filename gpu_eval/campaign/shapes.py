@@ -20,7 +20,7 @@ from gpu_eval.problems.definition import DimensionKind, Problem
 from gpu_eval.problems.expressions import evaluate
 from gpu_eval.problems.tensors import contract, dimensions, reduction_length
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import ShapeScope
+from suiteopt.matrix.schema import OperationClass, ShapeScope
 
 __all__ = [
     "CONTRACT_SHAPE",
@@ -207,6 +207,11 @@ def plan_shape(problem: Problem, limits: Limits) -> PlannedShape:
     parallel, reduced = groups_of(problem)
     planner = Planner(problem, limits, parallel)
     start = planner.smallest()
+    if problem.operation_class is OperationClass.FUSED and not planner.affordable(start):
+        # Batch, channels and extents of one size cannot all stay equal on a processor.
+        parallel, _ = groups_of(problem, parted=True)
+        planner = Planner(problem, limits, parallel)
+        start = planner.smallest()
     if reduced and not planner.affordable(start):
         # Divisors of a tile stand for it where the tile itself is beyond the limits.
         planner = relaxed(problem, limits, parallel, reduced)

@@ -13,7 +13,7 @@ from gpu_eval.problems.tensors import contract, reduction_length, shape_of
 from suiteopt.inputs.recipes import RECIPES
 from suiteopt.matrix.schema import OperationClass
 
-_IMAGES = frozenset({OperationClass.CONVOLUTION, OperationClass.POOLING})
+_IMAGES = frozenset({OperationClass.CONVOLUTION, OperationClass.POOLING, OperationClass.FUSED})
 _WIDEST = 1 << 12
 
 # Their correct kernels add up many equal terms on a background of zeros, each rounded the same

@@ -189,6 +189,11 @@ class Problem:
         rounding floor is proportional to; ``None``: the reference itself.
     reduction_length : str
         Expression for the number of terms that one output sums; "1" where nothing is summed.
+    work : str
+        Expression for the multiply-adds of a straightforward kernel, where those are not outputs
+        times reduction length: a sum over what a product has made has few outputs.
+    held : str
+        Expression for the elements of the largest tensor that a stage in the middle makes.
     rounds : bool
         False where the operation never rounds (ReLU, max-pooling): the safe tolerance is 0.
     exact_lattice : bool
@@ -222,6 +227,8 @@ class Problem:
     initialise: Callable[[Mapping[str, tuple[int, ...]]], Tensors] | None = None
     magnitude: Callable[[Tensors], Tensors] | None = None
     reduction_length: str = "1"
+    work: str = ""
+    held: str = "0"
     rounds: bool = True
     exact_lattice: bool = False
     multiplies: bool = False

@@ -116,7 +116,8 @@ def _check_sizes(problem: Problem, definition: Definition) -> None:
     values |= {name: value for name, value in problem.scalars.items() if isinstance(value, int)}
     for name, text in problem.derived.items():
         values[name] = _evaluated(text, values, definition)
-    _evaluated(problem.reduction_length, values, definition)
+    for text in (problem.reduction_length, problem.work or "0", problem.held):
+        _evaluated(text, values, definition)
     for spec in all_specs(problem):
         for text in spec.shape:
             _evaluated(text, values, definition)

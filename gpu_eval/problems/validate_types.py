@@ -39,6 +39,8 @@ _FIELDS: Mapping[type, Mapping[str, type]] = MappingProxyType(
             "name": str,
             "operation_class": OperationClass,
             "reduction_length": str,
+            "work": str,
+            "held": str,
             "rounds": bool,
         },
         Dimension: {
