@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpu_eval.campaign.own_draw import seeded
 from gpu_eval.campaign.pool import realise
-from gpu_eval.campaign.pool_input import PoolInput
+from gpu_eval.campaign.pool_input import PoolInput, derived_seed
 from gpu_eval.devices.base import Case
 from gpu_eval.problems.definition import Problem
 
@@ -103,8 +104,11 @@ class CaseFactory:
 
     def _prepare(self, pool_input: PoolInput) -> Prepared:
         tensors = realise(self._problem, pool_input, self._torch_device)
-        reference = self.reference(tensors)
-        truth = self.reference({name: _to_double(tensor) for name, tensor in tensors.items()})
+        # A reference that draws at random (dropout in training mode) draws the same again when an
+        # interrupted campaign makes the case anew; the truth draws other numbers all the same.
+        with seeded(derived_seed("reference", self._problem.id, pool_input.id)):
+            reference = self.reference(tensors)
+            truth = self.reference({name: _to_double(tensor) for name, tensor in tensors.items()})
         for name, output in reference.items():
             _check_finite(name, output, truth[name])
         size = sum(t.numel() * t.element_size() for t in (*tensors.values(), *reference.values()))

@@ -108,7 +108,8 @@ def find_profile(name: str) -> Profile:
 def choose_problems(corpus: Corpus, settings: Settings, profile: Profile) -> list[Problem]:
     """Return the problems that a campaign is about, in the order of their ids.
 
-    Those named; otherwise those of the given corpora; otherwise those of the profile.
+    Those named; otherwise those of the given corpora; otherwise those of the levels asked for;
+    otherwise those of the profile, which is all where it names none.
 
     Raises
     ------
@@ -116,13 +117,33 @@ def choose_problems(corpus: Corpus, settings: Settings, profile: Profile) -> lis
         If one is unknown, or none is left.
     """
     known = corpus.problems
-    wanted: Sequence[str] = settings.problems or profile.problems or tuple(known)
+    if settings.problems and settings.levels:
+        raise UserError("give either problems or levels, not both")
+    of_profile = profile.problems if not settings.levels else ()
+    wanted: Sequence[str] = settings.problems or of_profile or tuple(known)
     if settings.corpora and not settings.problems:
         own = [Path(directory) for directory in settings.corpora]
         wanted = tuple(load_corpus(own, built_in=False).problems)
     for name in wanted:
         corpus.problem(name)
-    return [problem for name, problem in known.items() if name in set(wanted)]
+    chosen = [problem for name, problem in known.items() if name in set(wanted)]
+    return of_levels(chosen, settings.levels)
+
+
+def of_levels(problems: Sequence[Problem], levels: Sequence[int]) -> list[Problem]:
+    """Return the problems of the levels asked for; all where none is.
+
+    Raises
+    ------
+    UserError
+        If there is no problem of one of them.
+    """
+    known = {problem.level for problem in problems}
+    for level in levels:
+        if level not in known:
+            there = ", ".join(map(str, sorted(known)))
+            raise UserError(f"there is no problem of level {level}; levels here: {there}")
+    return [p for p in problems if not levels or p.level in levels]
 
 
 def build_plan(settings: Settings) -> CampaignPlan:

@@ -19,6 +19,8 @@ class Settings:
         Name of the device as it was resolved (``cpu`` or ``cuda``, never ``auto``).
     problems : tuple of str
         Problem ids, in order; empty means all of the profile.
+    levels : tuple of int
+        All problems of these levels, whatever the profile's own; empty: no choice by level.
     corpora : tuple of str
         Further corpus directories.
     jobs : int
@@ -52,6 +54,7 @@ class Settings:
     profile: str
     device: str
     problems: tuple[str, ...] = ()
+    levels: tuple[int, ...] = ()
     corpora: tuple[str, ...] = ()
     jobs: int = 1
     lanes: int = 1
@@ -83,6 +86,7 @@ class Settings:
             values = json.loads(text)
             for name in ("problems", "corpora"):
                 values[name] = tuple(values[name])
+            values["levels"] = tuple(values.get("levels", ()))
             return cls(**values)
         except (ValueError, TypeError, KeyError) as error:
             raise UserError(

@@ -17,6 +17,7 @@ from gpu_eval.cli.output import (
     DeviceName,
     Jobs,
     Json,
+    Levels,
     absolute,
     show,
     table,
@@ -31,9 +32,11 @@ app = typer.Typer(help="List and check problems.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_problems(corpus: Corpora = None, as_json: Json = False) -> None:
-    """List all problems with their substrates and controls."""
-    problems = _load(corpus).problems
+def list_problems(level: Levels = None, corpus: Corpora = None, as_json: Json = False) -> None:
+    """List all problems, or those of a level, with their substrates and controls."""
+    from gpu_eval.campaign.plan import of_levels
+
+    problems = of_levels(list(_load(corpus).problems.values()), level or ())
     rows = [
         {
             "problem": p.id,
@@ -43,10 +46,10 @@ def list_problems(corpus: Corpora = None, as_json: Json = False) -> None:
             "substrates": [s.name for s in p.substrates],
             "controls": [c.name for c in p.controls],
         }
-        for p in problems.values()
+        for p in problems
     ]
     lines = table("Problems", "problem", "name", "class", "substrates", "controls#")
-    for p in problems.values():
+    for p in problems:
         substrates = ", ".join(s.name for s in p.substrates)
         lines.add_row(p.id, p.name, str(p.operation_class), substrates, str(len(p.controls)))
     show(as_json, {"problems": rows}, lines)
@@ -56,6 +59,7 @@ def list_problems(corpus: Corpora = None, as_json: Json = False) -> None:
 def check(
     problems: Annotated[list[str] | None, typer.Argument(help="Ids of problems.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check all problems.")] = False,
+    level: Levels = None,
     profile: Annotated[
         str, typer.Option("--profile", help="demo, quick or full; contract for GPUs.")
     ] = "demo",
@@ -68,13 +72,16 @@ def check(
 
     Exits with code 1 if one is wrong.
     """
-    from gpu_eval.campaign.plan import find_profile
+    from gpu_eval.campaign.plan import find_profile, of_levels
     from gpu_eval.devices.registry import open_device
 
     known = _load(corpus)
     if problems and everything:
         raise UserError("give either problems or --all, not both")
-    chosen = [known.problem(name).id for name in dict.fromkeys(problems or known.problems)]
+    if level and (problems or everything):
+        raise UserError("give --level alone, without problems and --all")
+    asked = [known.problem(name) for name in dict.fromkeys(problems or known.problems)]
+    chosen = [problem.id for problem in of_levels(asked, level or ())]
     find_profile(profile)
     name = resolved_name(open_device(device))
     work = [_Work(problem, absolute(corpus), profile, name) for problem in chosen]

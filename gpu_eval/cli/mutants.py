@@ -12,6 +12,7 @@ from gpu_eval.cli.output import (
     Corpora,
     DeviceName,
     Json,
+    Levels,
     Problems,
     absolute,
     show,
@@ -31,6 +32,7 @@ app = typer.Typer(help="List and show faults.", no_args_is_help=True)
 @app.command("list")
 def list_mutants(
     problem: Problems = None,
+    level: Levels = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All problems, and compile their faults.")
     ] = False,
@@ -55,15 +57,17 @@ def list_mutants(
     compiled.
     """
     from gpu_eval.campaign.implementations import implementations
-    from gpu_eval.campaign.plan import find_profile
+    from gpu_eval.campaign.plan import find_profile, of_levels
     from gpu_eval.devices.registry import check_name
     from suiteopt.matrix.schema import Family, Kind
 
     if everything and problem:
         raise UserError("give either --problem or --all, not both")
+    if level and problem:
+        raise UserError("give either --problem or --level, not both")
     find_profile(profile)
     check_name(device)
-    problems = _choose(problem, corpus)
+    problems = of_levels(_choose(problem, corpus), level or ())
     listed = {p.id: [i for i in implementations(p) if i.kind == Kind.MUTANT] for p in problems}
     faults = [i.fault for group in listed.values() for i in group if i.fault is not None]
     by_family = Counter(str(fault.family) for fault in faults)

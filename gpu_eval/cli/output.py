@@ -22,6 +22,12 @@ Problems = Annotated[
     list[str] | None,
     typer.Option("--problem", help="Only this problem; may be given several times."),
 ]
+Levels = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--level", help="All problems of this level of the benchmark; may be given several times."
+    ),
+]
 DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Jobs = Annotated[
     int | None,

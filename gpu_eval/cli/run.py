@@ -10,6 +10,7 @@ from gpu_eval.cli.output import (
     DeviceName,
     Jobs,
     Json,
+    Levels,
     Problems,
     absolute,
     command_line,
@@ -38,6 +39,7 @@ def run(
     ] = "demo",
     device: DeviceName = "auto",
     problem: Problems = None,
+    level: Levels = None,
     corpus: Corpora = None,
     jobs: Jobs = None,
     sass: Annotated[
@@ -62,7 +64,8 @@ def run(
     """Measure a kill matrix: every fault of every problem on every input.
 
     A campaign that is interrupted or killed goes on with 'gpu-eval resume'. With --corpus and
-    without --problem, only that corpus' problems are measured.
+    without --problem, only that corpus' problems are measured. Without --problem and --level,
+    'demo' and 'quick' measure the same six problems always, 'full' and 'contract' all of them.
     """
     from gpu_eval.campaign.device_settings import on_device
     from gpu_eval.campaign.plan import find_profile
@@ -75,13 +78,17 @@ def run(
     find_profile(profile)
     if dry_run:
         check_name(device)
-        tell_estimate(Settings(profile, device, tuple(problem or ()), corpora, wild=wild), as_json)
+        asked = Settings(
+            profile, device, tuple(problem or ()), tuple(level or ()), corpora, wild=wild
+        )
+        tell_estimate(asked, as_json)
         return
     opened = judged_by_sass(open_device(device), sass)
     asked = Settings(
         profile=profile,
         device=device,
         problems=tuple(problem or ()),
+        levels=tuple(level or ()),
         corpora=corpora,
         command=command_line(),
         sass=sass,

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gpu_eval.problems.families.elementwise import logistic_by_size, tanh_by_expm1
-from gpu_eval.problems.families.fused_stages import Pointwise
+from gpu_eval.problems.families.fused_pointwise import Pointwise
 
 _LINEAR_FROM = 20.0
 """Beyond it tanh(log(1 + exp(x))) is 1 in fp32 and in fp64."""

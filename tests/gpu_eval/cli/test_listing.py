@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from gpu_eval.campaign import survey
+from gpu_eval.campaign.plan import choose_problems, find_profile
+from gpu_eval.campaign.settings import Settings
 from gpu_eval.cli import mutants
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
@@ -22,6 +24,27 @@ def test_corpus_list(gpu_eval: Command, tmp_path: Path) -> None:
     assert found["test/one"]["substrates"] == ["plain"]
     assert "eager" in found["test/one"]["controls"]
     assert "test/two" in gpu_eval("corpus", "list", "--corpus", corpus).out
+
+
+def test_levels_choose_problems(gpu_eval: Command) -> None:
+    found = {}
+    for level in (1, 2):
+        listed = gpu_eval("corpus", "list", "--level", str(level), "--json").json["problems"]
+        found[level] = [row["problem"] for row in listed]
+        assert all(name.startswith(f"level{level}/") for name in found[level])
+    both = gpu_eval("corpus", "list", "--level", "1", "--level", "2", "--json").json["problems"]
+    assert [row["problem"] for row in both] == found[1] + found[2]
+    corpus = load_corpus()
+    for profile, levels, count in (
+        ("contract", (), len(corpus.problems)),
+        ("contract", (2,), len(found[2])),
+        ("demo", (2,), len(found[2])),
+        ("demo", (1, 2), len(corpus.problems)),
+        ("demo", (), 6),
+    ):
+        settings = Settings(profile, "cpu", levels=levels)
+        assert Settings.from_json(settings.to_json(), Path("settings.json")) == settings
+        assert len(choose_problems(corpus, settings, find_profile(profile))) == count
 
 
 def test_mutants_list_counts_what_it_names(gpu_eval: Command, tmp_path: Path) -> None:

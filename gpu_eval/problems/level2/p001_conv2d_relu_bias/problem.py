@@ -1,9 +1,14 @@
 """KernelBench level 2, problem 1: a 3 x 3 convolution, ReLU, then a bias of its own."""
 
 from gpu_eval.problems.definition import Substrate
-from gpu_eval.problems.families.fused import fused_problem, parallel, reduced
-from gpu_eval.problems.families.fused_producers import Conv
-from gpu_eval.problems.families.fused_stages import WithParameter, relu
+from gpu_eval.problems.families.fused import (
+    Conv,
+    WithParameter,
+    fused_problem,
+    parallel,
+    reduced,
+    relu,
+)
 from gpu_eval.problems.plan import Launch, LaunchPlan, int32, pointer
 
 DIRECT = Substrate(

@@ -1,9 +1,14 @@
 """KernelBench level 2, problem 12: a linear layer, scaled, then LeakyReLU."""
 
 from gpu_eval.problems.definition import Substrate
-from gpu_eval.problems.families.fused import fused_problem, parallel, reduced
-from gpu_eval.problems.families.fused_producers import Linear
-from gpu_eval.problems.families.fused_stages import LeakyRelu, Scale
+from gpu_eval.problems.families.fused import (
+    LeakyRelu,
+    Linear,
+    Scale,
+    fused_problem,
+    parallel,
+    reduced,
+)
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, float32, int32, pointer
 
 ONE = "1"

@@ -1,10 +1,15 @@
 """KernelBench level 2, problem 30: a linear layer, GroupNorm in 16 groups, hardtanh."""
 
 from gpu_eval.problems.definition import Substrate
-from gpu_eval.problems.families.fused import fixed, fused_problem, parallel, reduced
-from gpu_eval.problems.families.fused_producers import Linear
-from gpu_eval.problems.families.fused_reductions import Normalise
-from gpu_eval.problems.families.fused_stages import Clamp
+from gpu_eval.problems.families.fused import (
+    Clamp,
+    Linear,
+    Normalise,
+    fixed,
+    fused_problem,
+    parallel,
+    reduced,
+)
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, float32, int32, pointer
 
 ONE = "1"

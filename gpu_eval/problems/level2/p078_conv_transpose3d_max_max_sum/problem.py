@@ -1,9 +1,14 @@
 """KernelBench level 2, problem 78: a transposed convolution, max-pooling twice, a channel sum."""
 
 from gpu_eval.problems.definition import Substrate
-from gpu_eval.problems.families.fused import fused_problem, parallel, reduced
-from gpu_eval.problems.families.fused_producers import ConvTranspose
-from gpu_eval.problems.families.fused_reductions import Pool, Reduce
+from gpu_eval.problems.families.fused import (
+    ConvTranspose,
+    Pool,
+    Reduce,
+    fused_problem,
+    parallel,
+    reduced,
+)
 from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, int32, pointer
 
 ONE = "1"
