@@ -4,6 +4,8 @@
 // taking every fourth one.
 
 #include "deconv_source.cuh"
+#include "limits.cuh"
+#include "pool_nan.cuh"
 
 constexpr int kKernel = 5;
 constexpr int kStride = 2;
@@ -66,7 +68,7 @@ __global__ void conv_transpose3d_pool2(const float* __restrict__ x,
             output_at(image, weight, in_channels, depth, height, width, out_channels, channel,
                       pd + corner / (kFirst * kFirst), ph + corner / kFirst % kFirst,
                       pw + corner % kFirst) + bias[channel];
-        largest = value > largest || isnan(value) ? value : largest;
+        largest = nan_max(largest, value);
     }
     const long long plane = static_cast<long long>(blockIdx.z) * out_channels + channel;
     pooled[plane * voxels + voxel] = largest;
@@ -94,7 +96,7 @@ __global__ void pool3_channel_sum(const float* __restrict__ pooled, float* __res
             for (int h = first_h; h < first_h + kSecond; ++h) {
                 for (int w = first_w; w < first_w + kSecond; ++w) {
                     const float value = image[(d * pool_height + h) * pool_width + w];
-                    largest = value > largest || isnan(value) ? value : largest;
+                    largest = nan_max(largest, value);
                 }
             }
         }
