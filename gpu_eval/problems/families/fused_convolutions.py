@@ -181,6 +181,9 @@ class ConvTranspose(Producer):
             ("by-channel", "split_k", _named(operation.by_channels)),
         )
 
+    def count(self, weight: Tensor) -> int:
+        return int(weight.shape[0]) * math.ceil(self.kernel / self.stride) ** self.rank
+
     def scaled(self, weight: Tensor, scale: Tensor | float) -> Tensor:
         if isinstance(scale, Tensor) and scale.dim():
             scale = scale.reshape(1, -1, *(1,) * self.rank)

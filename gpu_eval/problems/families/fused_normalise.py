@@ -1,5 +1,6 @@
 """The stage of fused problems that standardises: batch, instance, layer and group norm."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -103,11 +104,13 @@ class Normalise(Stage):
         # First-order change of a standardised element: its own, the mean's, the deviation's.
         carried = (size + size.mean(1, keepdim=True)) * inverse
         carried = carried + y.abs() * ((y.abs() * size).mean(1, keepdim=True) * inverse)
-        terms = (rows.abs() + mean.abs()) * inverse + y.abs()
+        root = math.sqrt(rows.shape[1])
+        own = (rows.abs() + root * rows.abs().mean(1, keepdim=True)) * inverse + root * y.abs()
         absolute = {name: tensor.abs() for name, tensor in tensors.items()}
-        return Bound(
+        return b.onward(
             self._mapped(self._back(y, b.value), tensors),
-            self._mapped(self._back(carried + terms, b.value), absolute),
+            self._mapped(self._back(carried + own, b.value), absolute),
+            terms=rows.shape[1],
         )
 
     def _groups(self, h: Tensor) -> int:

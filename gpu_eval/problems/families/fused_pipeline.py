@@ -1,8 +1,10 @@
 """Stages one after the other: the reference, the size of what rounds, and the controls."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from gpu_eval.problems.definition import Control, Substrate, Tensors
@@ -27,12 +29,16 @@ class Pipeline:
         return {"y": h}
 
     def magnitude(self, tensors: Tensors) -> Tensors:
-        """Carry the sums of absolute terms through all stages."""
+        """Carry expected errors through all stages.
+
+        Whoever asks multiplies by the root of the reduction length, which each stage has done
+        with the length of its own sums: so much is divided out.
+        """
         given = dict(tensors)
-        b = Bound(tensors["x"], tensors["x"].abs())
+        b = Bound(tensors["x"], torch.zeros_like(tensors["x"]))
         for stage in self.stages:
             b = stage.bound(b, given)
-        return {"y": b.size}
+        return {"y": b.size / math.sqrt(max(b.terms, 1))}
 
     def initialise(self, shapes: Mapping[str, tuple[int, ...]]) -> Tensors:
         """Draw all parameters in the order of the stages."""

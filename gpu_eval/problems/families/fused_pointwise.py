@@ -10,8 +10,9 @@ from torch import Tensor
 from gpu_eval.problems.definition import Tensors
 from gpu_eval.problems.families.fused_stages import Bound, Stage
 
-NEAR = 2.0**-18
-"""Values within so many times their size of a bound may fall on either side of it."""
+NEAR = 2.0**-20
+"""Values within so many times their size of a bound may fall on either side of it: 16 times the
+expected error."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Pointwise(Stage):
             (slope,) = torch.autograd.grad(y.sum(), x)
         value = y.detach()
         own = value.abs() if self.terms_of is None else self.terms_of(b.value.abs())
-        return Bound(value, slope.abs() * b.size + own)
+        return b.onward(value, slope.abs() * b.size + own)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Clamp(Stage):
         # Nothing is left of an error beyond a bound.
         passes = (b.value >= low - NEAR * b.size) & (b.value <= high + NEAR * b.size)
         passes &= torch.tensor(lowest < highest, device=value.device)
-        return Bound(value, torch.where(passes, b.size, 0.0), lowest, highest)
+        return b.onward(value, torch.where(passes, b.size, 0.0), low=lowest, high=highest)
 
 
 def relu() -> Clamp:
@@ -94,7 +95,7 @@ class LeakyRelu(Stage):
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         value = self.apply(b.value, tensors)
         steep = torch.where(b.value > -NEAR * b.size, 1.0, abs(self.slope))
-        return Bound(value, steep * b.size + value.abs())
+        return b.onward(value, steep * b.size + value.abs())
 
 
 def _power_of_two(number: float) -> bool:
@@ -120,7 +121,7 @@ class Scale(Stage):
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         value = self.apply(b.value, tensors)
         size = self.apply(b.size, tensors).abs()
-        return Bound(value, size if self.exact else size + value.abs())
+        return b.onward(value, size if self.exact else size + value.abs())
 
     def affine(self, tensors: Tensors) -> tuple[Tensor | float, Tensor | float] | None:
         return (1.0 / self.factor if self.divide else self.factor), 0.0
@@ -142,7 +143,7 @@ class Shift(Stage):
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         value = b.value + self.number
-        return Bound(value, b.size + abs(self.number))
+        return b.onward(value, b.size + abs(self.number) + value.abs())
 
     def affine(self, tensors: Tensors) -> tuple[Tensor | float, Tensor | float] | None:
         return 1.0, self.number

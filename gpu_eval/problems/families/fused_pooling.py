@@ -1,5 +1,6 @@
 """The stage of fused problems that pools images, or rows of a matrix."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -79,4 +80,9 @@ class Pool(Stage):
         return window.unfolded(window.padded(h, 0.0)).sum(dim=0) * (1 / window.size)
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
-        return Bound(self.apply(b.value, tensors), self.apply(b.size, tensors), b.low, b.high)
+        value, size = self.apply(b.value, tensors), self.apply(b.size, tensors)
+        if self.operation == "max":
+            return b.onward(value, size, low=b.low, high=b.high)
+        count = self.kernel**self.rank
+        own = math.sqrt(count) * self.apply(b.value.abs(), tensors)
+        return b.onward(value, size + own, terms=count)

@@ -1,6 +1,7 @@
 """Producers of fused problems, linear layers among them, and folding scales into them."""
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -35,6 +36,10 @@ class Producer(Stage):
         """Return the sums of products by the library, without the bias."""
         raise NotImplementedError
 
+    def count(self, weight: Tensor) -> int:
+        """Return how many products an output sums, as `terms` has it."""
+        return weight[0].numel()
+
     def ways(self) -> tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...]:
         """Return name, control kind and function of other ways to `products`."""
         return ()
@@ -63,8 +68,11 @@ class Producer(Stage):
         absolute = {self.weight: tensors[self.weight].abs()}
         if self.bias:
             absolute[self.bias] = tensors[self.bias].abs()
-        size = self.with_bias(self.products(b.size, absolute[self.weight]), absolute)
-        return Bound(self.apply(b.value, tensors), size)
+        own = self.with_bias(self.products(b.value.abs(), absolute[self.weight]), absolute)
+        carried = self.products(b.size, absolute[self.weight])
+        count = self.count(tensors[self.weight])
+        value = self.apply(b.value, tensors)
+        return b.onward(value, carried + math.sqrt(count) * own, terms=count)
 
 
 @dataclass(frozen=True)

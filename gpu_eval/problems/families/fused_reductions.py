@@ -101,14 +101,23 @@ class Reduce(Stage):
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         value = self.apply(b.value, tensors)
+        count = math.prod(b.value.shape[axis] for axis in self.axes)
         match self.operation:
             case "sum" | "mean":
-                return Bound(value, self.apply(b.size, tensors))
+                own = math.sqrt(count) * self.apply(b.value.abs(), tensors)
+                size = self.apply(b.size, tensors)
+                # One number is its own sum.
+                return (
+                    b.onward(value, size + own, terms=count) if count > 1 else b.onward(value, size)
+                )
             case "max" | "min":
-                return Bound(value, torch.amax(b.size, self.axes, self.keep), b.low, b.high)
+                largest = torch.amax(b.size, self.axes, self.keep)
+                return b.onward(value, largest, low=b.low, high=b.high)
         share = torch.softmax(_front(b.value, self.axes)[0], dim=0)
         carried = (share * _front(b.size, self.axes)[0]).sum(0).reshape(value.shape)
-        return Bound(value, carried + value.abs() + 1)
+        if count == 1:
+            return b.onward(value, carried + value.abs())
+        return b.onward(value, carried + value.abs() + math.sqrt(count), terms=count)
 
     def _extreme(self, h: Tensor) -> Tensor:
         return torch.amax(h, self.axes, self.keep)
@@ -140,10 +149,13 @@ class SubtractMean(Stage):
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         value = self.apply(b.value, tensors)
-        if math.prod(b.value.shape[axis] for axis in self.axes) == 1:
+        count = math.prod(b.value.shape[axis] for axis in self.axes)
+        if count == 1:
             # The mean of one number is that number, and their difference 0, however it is computed.
-            return Bound(value, torch.zeros_like(value), 0.0, 0.0)
-        return Bound(value, b.size + b.size.mean(self.axes, keepdim=True))
+            return b.onward(value, torch.zeros_like(value), low=0.0, high=0.0)
+        carried = b.size + b.size.mean(self.axes, keepdim=True)
+        own = math.sqrt(count) * b.value.abs().mean(self.axes, keepdim=True) + value.abs()
+        return b.onward(value, carried + own, terms=count)
 
 
 @dataclass(frozen=True)
@@ -175,7 +187,9 @@ class Softmax(Stage):
         carried = b.size + (value * b.size).sum(self.axes, keepdim=True)
         # The difference to the largest is rounded before it is raised.
         below = b.value.amax(self.axes, keepdim=True) - b.value
-        return Bound(value, value * (carried + below + 1))
+        count = math.prod(b.value.shape[axis] for axis in self.axes)
+        own = below + math.sqrt(count)
+        return b.onward(value, value * (carried + own), terms=count)
 
 
 def global_average(rank: int) -> Reduce:

@@ -36,21 +36,37 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A tensor with the size of what rounds in it.
+    """A tensor with the error that is expected in it.
 
     Attributes
     ----------
     value, size : Tensor
-        The result, and the sum of absolute terms that went into it, carried through the stages
-        to first order: an error in front of a stage counts times the stage's derivative.
+        The result, and its expected error in units of the roundoff: what each stage rounds, the
+        root of the number of terms times the sum of their absolute values, carried through the
+        stages after it to first order.
     low, high : float
         Between which all values are known to lie.
+    terms : int
+        How many terms the sums so far had, one of each stage together.
     """
 
     value: Tensor
     size: Tensor
     low: float = -math.inf
     high: float = math.inf
+    terms: int = 0
+
+    def onward(
+        self,
+        value: Tensor,
+        size: Tensor,
+        *,
+        low: float = -math.inf,
+        high: float = math.inf,
+        terms: int = 0,
+    ) -> "Bound":
+        """Return what a stage makes of it, summing so many terms."""
+        return Bound(value, size, low, high, self.terms + terms)
 
 
 class Stage:
@@ -94,7 +110,7 @@ class Stage:
         return self.apply(h, tensors)
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
-        """Carry the size of errors through the stage."""
+        """Carry expected errors through the stage, and add its own."""
         raise NotImplementedError
 
     def affine(self, tensors: Tensors) -> tuple[Tensor | float, Tensor | float] | None:

@@ -28,8 +28,8 @@ _COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 def _combined(operation: str, a: Bound, value: Tensor, size: Tensor) -> Bound:
     result = _COMBINE[operation](a.value, value)
     if operation == "*":
-        return Bound(result, a.size * value.abs() + a.value.abs() * size + result.abs())
-    return Bound(result, a.size + size)
+        return a.onward(result, a.size * value.abs() + a.value.abs() * size + result.abs())
+    return a.onward(result, a.size + size + value.abs() + result.abs())
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,7 @@ class WithParameter(Stage):
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         other = self._of(b.value, tensors)
-        # A parameter is given, not computed: it brings its own size only where it is added.
-        return _combined(
-            self.operation, b, other, 0 * other.abs() if self.operation == "*" else other.abs()
-        )
+        return _combined(self.operation, b, other, torch.zeros_like(other))
 
     def affine(self, tensors: Tensors) -> tuple[Tensor | float, Tensor | float] | None:
         other = tensors[self.name]
@@ -140,7 +137,7 @@ class Residual(Stage):
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         value = tensors[self.name]
         kept = tensors.get(f"|{self.name}|")
-        size = value.abs() if kept is None else kept
+        size = torch.zeros_like(value) if kept is None else kept
         return _combined(self.operation, b, value, size)
 
 
@@ -167,7 +164,7 @@ class Dropout(Stage):
 
     def bound(self, b: Bound, tensors: Tensors) -> Bound:
         size = torch.where((b.value == 0) & (b.size == 0), 0.0, (b.size + b.value.abs()))
-        return Bound(b.value, size / (1 - self.probability))
+        return b.onward(b.value, size / (1 - self.probability))
 
     def _masked(self, h: Tensor, draw: Tensor) -> Tensor:
         # A meta tensor has a shape and no numbers.
