@@ -1,4 +1,4 @@
-"""Level 2, problems 1, 12, 30 and 78."""
+"""Level 2, problems 1, 12, 30, 66 and 78."""
 
 from collections.abc import Mapping
 
@@ -51,6 +51,16 @@ def conv_transpose_max_max_sum(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv))
 
 
+def matmul_dropout_softmax(s: Mapping[str, int]) -> Model:
+    matmul = nn.Linear(s["in_features"], s["out_features"])
+    dropout = nn.Dropout(0.2)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.softmax(dropout(matmul(x)), dim=1)
+
+    return Model(forward, layer(matmul))
+
+
 EXAMPLES = {
     "001": Example(
         "1_Conv2D_ReLU_BiasAdd",
@@ -72,6 +82,14 @@ EXAMPLES = {
         (1024, 8192),
         gemm_group_norm_hardtanh,
         {"batch": 19, "in_features": 37, "groups": 16, "width": 9},
+    ),
+    "066": Example(
+        "66_Matmul_Dropout_Softmax",
+        ((128, 16384),),
+        (128, 16384),
+        matmul_dropout_softmax,
+        {"batch": 11, "in_features": 37, "out_features": 301},
+        random=True,
     ),
     "078": Example(
         "78_ConvTranspose3d_Max_Max_Sum",
