@@ -9,13 +9,17 @@ from gpu_eval.campaign.plan import build_plan
 from gpu_eval.campaign.pool import candidate_pool, realise
 from gpu_eval.campaign.pool_input import HASHED
 from gpu_eval.campaign.settings import Settings
-from gpu_eval.campaign.shape_growth import tensor_elements, work
+from gpu_eval.campaign.shape_growth import held_elements, tensor_elements, work
 from gpu_eval.campaign.shapes import PROFILES, full_shape, plan_shape
 from gpu_eval.campaign.witness_pool import witness_pool
+from gpu_eval.problems.definition import DimensionKind
 from gpu_eval.problems.loader import load_corpus
+from gpu_eval.problems.tensors import dimensions, smallest_sizes
 from suiteopt.matrix.schema import ShapeScope
 
 CORPUS = load_corpus().problems
+LEVEL_1 = [name for name, problem in CORPUS.items() if problem.level == 1]
+LEVEL_2 = [name for name, problem in CORPUS.items() if problem.level == 2]
 CONTRACT = PROFILES["contract"]
 SQUARE = {"level1/001", "level1/013", "level1/014", "level1/015"}
 """Whose N is parallel and reduced at once: own draws and some witnesses are full."""
@@ -30,7 +34,27 @@ WHOLE = {
 SHORTENED = SQUARE | WHOLE
 
 
-@pytest.mark.parametrize("name", CORPUS)
+@pytest.mark.parametrize("name", LEVEL_2)
+def test_fused_problems_are_full_unless_one_image_is_beyond_the_limits(name: str) -> None:
+    problem = CORPUS[name]
+    planned = plan_shape(problem, CONTRACT.limits)
+    assert (planned.scope is ShapeScope.CONTRACT) == (planned.reduction_ratio == 1.0)
+    if planned.scope is not ShapeScope.CONTRACT:
+        # All that is summed in full, everything else as small as its tiles allow.
+        least = smallest_sizes(problem) | {
+            d.name: d.size for d in problem.dimensions if d.kind is DimensionKind.REDUCED
+        }
+        values = dimensions(problem, least)
+        assert CONTRACT.limits.max_work is not None
+        assert CONTRACT.limits.max_elements is not None
+        assert (
+            work(problem, values) > CONTRACT.limits.max_work
+            or held_elements(problem, values) > CONTRACT.limits.max_elements
+            or tensor_elements(problem, values) > CONTRACT.limits.max_elements
+        )
+
+
+@pytest.mark.parametrize("name", LEVEL_1)
 def test_reductions_are_full_wherever_they_can_be(name: str) -> None:
     problem = CORPUS[name]
     planned = plan_shape(problem, CONTRACT.limits)

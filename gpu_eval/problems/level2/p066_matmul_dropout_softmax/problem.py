@@ -26,8 +26,8 @@ TWO_LAUNCHES = Substrate(
         steps=(
             Launch(
                 kernel="linear_dropout",
-                grid=("ceil_div(out_features, 16)", "ceil_div(batch, 8)", ONE),
-                block=("16", "8", ONE),
+                grid=("ceil_div(out_features, 16)", "ceil_div(batch, 4)", ONE),
+                block=("16", "4", ONE),
                 arguments=(
                     pointer("x"),
                     pointer("weight"),
@@ -55,7 +55,7 @@ PROBLEM = fused_problem(
     "66_Matmul_Dropout_Softmax",
     (Linear(), Dropout(0.2), Softmax((1,))),
     dimensions=(
-        parallel("batch", 128, tile=8),
+        parallel("batch", 128, tile=4),
         reduced("in_features", 16384, tile=16),
         reduced("out_features", 16384, tile=16),
     ),

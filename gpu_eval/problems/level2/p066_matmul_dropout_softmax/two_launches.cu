@@ -5,7 +5,7 @@
 #include "limits.cuh"
 #include "warp_reduce.cuh"
 
-constexpr int kTileM = 8;
+constexpr int kTileM = 4;
 constexpr int kTileN = 16;
 constexpr int kTileK = 16;
 constexpr int kWarps = 4;
