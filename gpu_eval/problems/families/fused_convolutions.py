@@ -182,7 +182,8 @@ class ConvTranspose(Producer):
         )
 
     def count(self, weight: Tensor) -> int:
-        return int(weight.shape[0]) * math.ceil(self.kernel / self.stride) ** self.rank
+        taps: int = math.ceil(self.kernel / self.stride) ** self.rank
+        return weight.shape[0] * taps
 
     def scaled(self, weight: Tensor, scale: Tensor | float) -> Tensor:
         if isinstance(scale, Tensor) and scale.dim():
