@@ -1,50 +1,48 @@
 """Which verdicts differ between a CPU and a GPU, on the same faults, inputs and shapes, and why.
 
-    gpu-eval run --profile demo --device cpu  --output CPU
-    gpu-eval run --profile demo --device cuda --output GPU
-    python -m experiments.cpu_vs_gpu CPU GPU
+    gpu-eval run --profile quick --device cuda --output GPU
+    python -m experiments.cpu_vs_gpu matrices/kernelbench-l1-6-cpu GPU
 
 Prints a table for each of three oracles and writes experiments/results/cpu_vs_gpu.{json,md}: cells
-that both devices ran, how many verdicts differ, by reason; and every mutant whose verdict differs.
+that both devices ran, how many verdicts differ and why, what the suite of one device detects on
+the other; the JSON has every mutant whose verdict differs.
 """
 
 import argparse
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from suiteopt.matrix.kill import KillTable, kill_table
-from suiteopt.matrix.oracle import parse_oracle
-from suiteopt.matrix.schema import (
-    COUNTS,
-    EXCEPTION_STATUSES,
-    Kind,
-    Status,
+from experiments.cpu_vs_gpu_reasons import REASONS, Evidence, explain
+from experiments.two_matrices import (
+    ORACLES,
+    about,
+    cells_of,
+    crossed,
+    markdown,
+    require_same_inputs,
+    suites_table,
+    verdicts,
 )
+from suiteopt.errors import UserError
+from suiteopt.matrix.denominator import Denominator
+from suiteopt.matrix.files import write_atomic
+from suiteopt.matrix.oracle import parse_oracle
+from suiteopt.matrix.schema import COUNTS, Kind
 from suiteopt.matrix.store import Matrix
 
 RESULTS = Path(__file__).parent / "results"
-ORACLES = ("fixed:1e-2", "fixed:1e-4", "calibrated")
-NEAR = 2.0
-"""Statistics within this factor of each other differ as two correct roundings may."""
-
-REASONS = {
-    "race": "repeats disagree on one of them: the outcome depends on the order of threads",
-    "fatal": "the run ends in an exception on one device: memory faults and hangs differ in kind",
-    "outside": "one device saw a write outside the buffers, or an unwritten output: what lies "
-    "there differs",
-    "nonfinite": "NaN or infinity in other places: conversions that do not saturate, or library "
-    "functions at the edge of their range",
-    "tolerance": "the statistics are alike, and the calibrated tolerances lie on both sides",
-    "rounding": "the statistics are alike, and the tolerance lies between them",
-    "value": "the values differ: code whose meaning the two compilers or machines do not share",
-}
+NAME = "cpu_vs_gpu"
+SHOWN = 6
+"""Mutants a reason that the page names, those with the most cells; the JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -55,33 +53,54 @@ class Difference:
     problem: str
     implementation: str
     rule: str
+    family: str
     input: str
     killed_on: str
     reason: str
 
 
 def main(arguments: list[str]) -> int:
-    """Compare two matrices and write the tables."""
+    """Compare two matrices and write both files."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("cpu", type=Path)
     parser.add_argument("gpu", type=Path)
     parser.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args(arguments)
-    cpu, gpu = Matrix.open(given.cpu), Matrix.open(given.gpu)
+    try:
+        document = compared(Matrix.open(given.cpu), Matrix.open(given.gpu))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    given.results.mkdir(parents=True, exist_ok=True)
+    write_atomic(given.results / f"{NAME}.json", (json.dumps(document, indent=1) + "\n").encode())
+    text = report(document)
+    write_atomic(given.results / f"{NAME}.md", text.encode())
+    print(text)
+    return 0
+
+
+def compared(cpu: Matrix, gpu: Matrix) -> dict[str, Any]:
+    """Return everything that is said about the two devices.
+
+    Raises
+    ------
+    UserError
+        If the two did not run on the same inputs.
+    """
+    require_same_inputs(cpu, gpu)
     differences: list[Difference] = []
     summary = []
     for oracle in ORACLES:
-        compared = 0
-        found: list[Difference] = []
-        for problem in sorted(set(cpu.problem_ids) & set(gpu.problem_ids)):
+        known, found = 0, []
+        for problem in cpu.problem_ids:
             cells, different = compare(cpu, gpu, problem, oracle)
-            compared += cells
+            known += cells
             found += different
         reasons = Counter(d.reason for d in found)
         summary.append(
             {
                 "oracle": oracle,
-                "cells": compared,
+                "cells": known,
                 "differ": len(found),
                 "mutants": len({d.implementation for d in found}),
                 "killed on the CPU alone": sum(d.killed_on == "cpu" for d in found),
@@ -89,69 +108,66 @@ def main(arguments: list[str]) -> int:
             }
         )
         differences += found
-    document = {
-        "cpu": dict(cpu.meta.device),
-        "gpu": dict(gpu.meta.device),
+    return {
+        "cpu": about(cpu),
+        "gpu": about(gpu),
         "classes": classes(cpu, gpu),
         "oracles": summary,
-        "differences": [asdict(d) for d in differences],
+        "suites": [crossed(cpu, gpu, name, Denominator.VALID) for name in ORACLES[1:]],
+        "differences": grouped(differences),
     }
-    given.results.mkdir(parents=True, exist_ok=True)
-    (given.results / "cpu_vs_gpu.json").write_text(json.dumps(document, indent=1) + "\n")
-    text = report(document, differences)
-    (given.results / "cpu_vs_gpu.md").write_text(text)
-    print(text)
-    return 0
 
 
 def compare(cpu: Matrix, gpu: Matrix, problem: str, oracle: str) -> tuple[int, list[Difference]]:
-    """Return how many cells both devices ran, and those whose verdicts differ."""
-    tables = [kill_table(m, problem, parse_oracle(oracle)) for m in (cpu, gpu)]
-    mutants = _common(tables)
-    inputs = [i for i in tables[0].inputs if i in set(tables[1].inputs)]
-    kills, ran = zip(*(_dense(table, mutants, inputs) for table in tables), strict=True)
-    both = ran[0] & ran[1]
-    rows = [_rows(m, problem) for m in (cpu, gpu)]
-    listed = cpu.implementations_of(problem)
-    rules = dict(
-        zip(listed["implementation"].astype(str), map("+".join, listed["rules"]), strict=True)
-    )
-    limits = [dict(zip(t.inputs, t.tolerances, strict=True)) for t in tables]
+    """Return how many cells both devices know, and those whose verdicts differ."""
+    judged = verdicts(cpu, gpu, problem, parse_oracle(oracle))
+    column = str(judged.tables[0].oracle.comparator)
+    rows = cpu.implementations_of(problem)
+    rows = rows.set_index(rows["implementation"].astype(str))
+    cells = [_without_gaps(cells_of(matrix, problem)) for matrix in (cpu, gpu)]
+    limits = [dict(zip(t.inputs, t.tolerances, strict=True)) for t in judged.tables]
+    unsteady = [set(side.index[side["disagreed"] > 0].get_level_values(0)) for side in cells]
+    substrates = [str(n) for n in rows.index[rows["kind"] == Kind.SUBSTRATE]]
+    errors: list[dict[Any, Any]] = [
+        side.loc[side.index.isin(substrates, level=0), column].to_dict() for side in cells
+    ]
     found = []
-    for i, j in np.argwhere(both & (kills[0] != kills[1])):
-        name, where = mutants[i], inputs[j]
-        cells = [r.loc[(name, where)] for r in rows]
-        column = str(tables[0].oracle.comparator)
-        reason = explain(cells[0], cells[1], column, limits[0][where] != limits[1][where])
-        side = "cpu" if kills[0][i, j] else "gpu"
-        found.append(Difference(oracle, problem, name, rules[name], where, side, reason))
-    return int(both.sum()), found
+    for i, j in np.argwhere(judged.differ):
+        name, where = judged.mutants[i], judged.inputs[j]
+        row, kills = rows.loc[name], judged.kills[0][i, j]
+        own = str(row["substrate"])
+        kernels = [own] if own in substrates else substrates
+        evidence = Evidence(
+            column=column,
+            family=str(row["family"]),
+            unsteady=(name in unsteady[0], name in unsteady[1]),
+            substrate=(_worst(errors[0], kernels, where), _worst(errors[1], kernels, where)),
+            limits=(limits[0][where], limits[1][where]),
+        )
+        reason = explain(cells[0].loc[(name, where)], cells[1].loc[(name, where)], evidence)
+        rule = "+".join(row["rules"])
+        side = "cpu" if kills else "gpu"
+        found.append(Difference(oracle, problem, name, rule, evidence.family, where, side, reason))
+    return int(judged.known.sum()), found
 
 
-def explain(cpu: "pd.Series[Any]", gpu: "pd.Series[Any]", column: str, limits_differ: bool) -> str:
-    """Return the first of `REASONS` that holds for a pair of cells."""
-    statuses = {str(cpu["status"]), str(gpu["status"])}
-    if cpu["disagreed"] > 0 or gpu["disagreed"] > 0:
-        return "race"
-    if statuses & {str(s) for s in EXCEPTION_STATUSES}:
-        return "fatal"
-    if statuses & {str(Status.OUT_OF_BOUNDS), str(Status.UNWRITTEN)}:
-        return "outside"
-    if any(int(cpu[str(c)] or 0) != int(gpu[str(c)] or 0) for c in COUNTS):
-        return "nonfinite"
-    low, high = sorted((float(cpu[column]), float(gpu[column])))
-    if high <= NEAR * low:
-        return "tolerance" if limits_differ else "rounding"
-    return "value"
+def _without_gaps(cells: pd.DataFrame) -> pd.DataFrame:
+    names = [str(count) for count in COUNTS]
+    return cells.fillna(dict.fromkeys(names, 0))
+
+
+def _worst(errors: Mapping[Any, Any], kernels: list[str], where: str) -> float:
+    """Return the largest statistic of correct kernels on an input; 0 where none was run."""
+    found = [float(errors.get((kernel, where), 0.0)) for kernel in kernels]
+    return max((np.inf if np.isnan(value) else value for value in found), default=0.0)
 
 
 def classes(cpu: Matrix, gpu: Matrix) -> list[dict[str, Any]]:
-    """Count the mutants of common problems by what each compiler made of them."""
-    common = set(cpu.problem_ids) & set(gpu.problem_ids)
+    """Count the mutants by what each compiler made of them."""
     sides = []
     for matrix in (cpu, gpu):
         table = matrix.implementations
-        kept = table[(table["kind"] == Kind.MUTANT) & table["problem"].astype(str).isin(common)]
+        kept = table[table["kind"] == Kind.MUTANT]
         sides.append(kept.set_index(kept["implementation"].astype(str))["class"].astype(str))
     pairs = Counter(zip(sides[0], sides[1].reindex(sides[0].index), strict=True))
     return [
@@ -160,48 +176,68 @@ def classes(cpu: Matrix, gpu: Matrix) -> list[dict[str, Any]]:
     ]
 
 
-def report(document: dict[str, Any], differences: list[Difference]) -> str:
+def grouped(differences: list[Difference]) -> list[dict[str, Any]]:
+    """Return one entry for each oracle, mutant, device and reason, with its inputs in a line."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for difference in differences:
+        fields = asdict(difference)
+        where = fields.pop("input").partition(":")[2]
+        groups.setdefault(tuple(fields.values()), []).append(where)
+    names = [field.name for field in fields_of(Difference) if field.name != "input"]
+    return [
+        {**dict(zip(names, key, strict=True)), "cells": len(inputs), "inputs": " ".join(inputs)}
+        for key, inputs in groups.items()
+    ]
+
+
+def report(document: Mapping[str, Any]) -> str:
     """Return the tables as Markdown."""
-    summary = document["oracles"]
-    columns = list(summary[0])
-    lines = ["# CPU against GPU", "", _row(columns), _row(["---"] * len(columns))]
-    lines += [_row(row.values()) for row in summary]
-    lines += ["", "Reasons:", "", *(f"- {name}: {text}" for name, text in REASONS.items())]
-    lines += ["", _row(["class on the CPU", "class on the GPU", "mutants"]), _row(["---"] * 3)]
-    lines += [_row(row.values()) for row in document["classes"]]
-    lines += ["", _row(["oracle", "mutant", "rules", "killed on", "reason", "inputs"])]
-    lines.append(_row(["---"] * 6))
-    grouped = Counter(
-        (d.oracle, d.implementation, d.rule, d.killed_on, d.reason) for d in differences
-    )
-    lines += [_row([*key, number]) for key, number in sorted(grouped.items())]
+    devices = [document[side]["device"].get("model", side) for side in ("cpu", "gpu")]
+    lines = [
+        "# CPU against GPU",
+        "",
+        f"Made by `python -m experiments.{NAME}`: {devices[0]} against {devices[1]}, the same "
+        "faults, inputs and shapes. The JSON beside this page has every mutant with its inputs.",
+        "",
+        *markdown([list(document["oracles"][0]), *(list(o.values()) for o in document["oracles"])]),
+        "",
+        "Reasons, the first that holds:",
+        "",
+        *(f"- **{name}**: {text}." for name, text in REASONS.items()),
+        "",
+        "What each compiler made of the faults:",
+        "",
+        *markdown(
+            [
+                ["on the CPU", "on the GPU", "mutants"],
+                *(list(c.values()) for c in document["classes"]),
+            ]
+        ),
+        "",
+        "Two inputs a problem, chosen on A (the CPU) or B (the GPU) and measured on both, of the "
+        "valid mutants (a GPU's headline counts those alone that are witnessed at contract scope, "
+        "of which shortened shapes have few):",
+        "",
+        *suites_table(document["suites"]),
+        "",
+        f"Mutants by reason under {ORACLES[1]}, with the number of inputs (C: killed on the CPU "
+        "alone, G: on the GPU alone):",
+        "",
+        *(f"- {name}: {_named(document['differences'], name)}" for name in REASONS),
+    ]
     return "\n".join(lines) + "\n"
 
 
-def _row(values: Any) -> str:
-    return "| " + " | ".join(str(value) for value in values) + " |"
-
-
-def _common(tables: list[KillTable]) -> list[str]:
-    """Return the mutants that both devices ran, in order."""
-    second = set(tables[1].implementations)
-    kinds = zip(tables[0].implementations, tables[0].kinds, strict=True)
-    return [name for name, kind in kinds if kind is Kind.MUTANT and name in second]
-
-
-def _dense(table: KillTable, mutants: list[str], inputs: list[str]) -> tuple[Any, Any]:
-    rows = [table.implementations.index(name) for name in mutants]
-    columns = [table.inputs.index(name) for name in inputs]
-    place = np.ix_(rows, columns)
-    return table.kills.toarray()[place], table.ran.toarray()[place]
-
-
-def _rows(matrix: Matrix, problem: str) -> pd.DataFrame:
-    cells = matrix.cells(problem).copy()
-    for column in (str(c) for c in COUNTS):
-        cells[column] = cells[column].fillna(0)
-    keys = [cells["implementation"].astype(str), cells["input"].astype(str)]
-    return cells.set_index(pd.MultiIndex.from_arrays(keys))
+def _named(differences: list[dict[str, Any]], reason: str) -> str:
+    """Return the mutants of a reason with the most cells, as text."""
+    own = [d for d in differences if d["reason"] == reason and d["oracle"] == ORACLES[1]]
+    own.sort(key=lambda d: (-d["cells"], d["implementation"]))
+    names = [
+        f"{d['implementation'].removeprefix('level1/')} ({d['killed_on'][0].upper()} {d['cells']})"
+        for d in own[:SHOWN]
+    ]
+    rest = f", and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+    return (", ".join(names) or "none") + rest
 
 
 if __name__ == "__main__":

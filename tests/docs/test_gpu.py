@@ -1,0 +1,82 @@
+"""The figures of the page on GPUs and of the card are those of the records in the checkout."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from experiments.bench_gpu_stage import NAME, save
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "experiments" / "results"
+PAGE = (ROOT / "docs" / "gpu.md").read_text("utf-8")
+CARD = " ".join((ROOT / "matrices/kernelbench-l1-14-h200/README.md").read_text("utf-8").split())
+
+
+def record(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def rows(start: str) -> list[list[str]]:
+    """Return the cells of the lines of a table that begin so."""
+    found = [line for line in PAGE.splitlines() if line.startswith(f"| {start}")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
+
+
+def test_the_table_of_cpu_against_gpu_is_its_record() -> None:
+    oracles = record("cpu_vs_gpu")["oracles"]
+    (head,) = rows("oracle | cells")
+    assert {"value", *head} == set(oracles[0])
+    for oracle in oracles:
+        (row,) = rows(f"{oracle['oracle']} |")
+        shown = dict(zip(head, row, strict=True))
+        for name, value in oracle.items():
+            assert shown.get(name, "0") == (value if isinstance(value, str) else f"{value:,}")
+
+
+def test_the_repeat_is_its_record() -> None:
+    found = record("matrix_repeat")
+    cells, quiet = found["cells"], found["unflagged"]
+    causes = quiet["causes"]
+    pairs = [f"{c['implementations']} | {c['cells']} |" for c in causes.values()]
+    for name, pair in zip(causes, pairs, strict=True):
+        assert name in ("race", "wild") or f" | {pair}\n" in PAGE, name
+    one, two = causes["race"], causes["wild"]
+    both = [f"{one[key]}; {two[key]}" for key in ("implementations", "cells")]
+    assert f"| {' | '.join(both)} |\n" in PAGE
+    (calibrated,) = (v for v in found["verdicts"] if v["oracle"] == "calibrated")
+    (suite,) = (s for s in found["suites"] if s["oracle"] == "calibrated")
+    detected = {name: t["detected"] for name, t in suite["detected"].items()}
+    flat = " ".join(PAGE.split())
+    for text in (flat, CARD):
+        assert f"{cells['equal']:,}" in text
+        assert f"{found['flagged']['cells']:,}" in text
+        assert f"{quiet['cells']} to {quiet['implementations'] - 1} more mutants" in text
+        assert f"{calibrated['differ']} of {calibrated['cells']:,} verdicts" in text
+        assert f"of {calibrated['mutants']} mutants" in text
+        assert f"{quiet['ran_once_in_both']}" in text
+        assert f"{detected['suite of A on B']}" in text
+        assert f"{detected['suite of B on B']}" in text
+    assert found["A"]["matrix_id"] == matrix_id("kernelbench-l1-14-h200")
+    assert record("cpu_vs_gpu")["cpu"]["matrix_id"] == matrix_id("kernelbench-l1-6-cpu")
+
+
+def matrix_id(name: str) -> str:
+    return str(json.loads((ROOT / "matrices" / name / "matrix.json").read_text("utf-8"))["id"])
+
+
+def test_the_speeds_are_those_of_the_benchmark(tmp_path: Path) -> None:
+    found = record(NAME)
+    save(tmp_path, found)
+    written = (RESULTS / f"{NAME}.md").read_text("utf-8")
+    assert (tmp_path / f"{NAME}.md").read_text("utf-8") == written
+    measured = {
+        row["what"]: row["measured"] for part in found["parts"].values() for row in part["rows"]
+    }
+    for size, start in (("2^24", "compare two"), ("2^27", "... at 2^27"), ("2^28", "... at 2^28")):
+        (row,) = rows(start)
+        shares = [int(share) for share in re.findall(r"(\d+)%", row[1])]
+        names = [f"compare {size}{also}, share of copy bandwidth" for also in ("", " and poison")]
+        assert shares == [round(100 * measured[name]) for name in names[: len(shares)]]
+    (row,) = rows("a fatal mutant")
+    assert row[1] == f"{next(v for k, v in measured.items() if 'fatal' in k):.2f} s"
