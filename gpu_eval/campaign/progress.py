@@ -4,6 +4,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
@@ -15,7 +16,6 @@ from rich.progress import (
     SpinnerColumn,
     Task,
     TextColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Column
 from rich.text import Text
@@ -31,8 +31,11 @@ class Reporter(ABC):
         """Say what begins now."""
 
     @abstractmethod
-    def cells(self, done: int, total: int) -> None:
-        """Say how many cells are done, of how many as far as is known."""
+    def cells(self, done: int, total: int, before: int = 0) -> None:
+        """Say how many cells are done, of how many as far as is known.
+
+        ``before`` of them are an earlier sitting's, and say nothing of how fast this one is.
+        """
 
     @abstractmethod
     def note(self, text: str) -> None:
@@ -56,7 +59,7 @@ class Silent(Reporter):
     def stage(self, text: str) -> None:
         """Say nothing."""
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         """Say nothing."""
 
     def note(self, text: str) -> None:
@@ -78,15 +81,15 @@ class Lines(Reporter):
         """Write the stage's name."""
         self._write(f"gpu-eval: {text}\n")
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         """Write a line if the last is ten seconds old."""
         now = self._clock()
         if self._first is None:
-            self._first = (now, done)
+            self._first = (now, done - before)
         if now - self._last < LINE_SECONDS:
             return
         self._last = now
-        rate = cell_rate(self._first, (now, done))
+        rate = cell_rate(self._first, (now, done - before))
         left = f"{(total - done) / rate:.0f} s left" if rate > 0 else "time left unknown"
         self._write(f"gpu-eval: {done} of {total} cells, {rate:.0f} cells/s, {left}\n")
 
@@ -102,12 +105,23 @@ def cell_rate(first: tuple[float, int], now: tuple[float, int]) -> float:
 
 
 class _Rate(ProgressColumn):
-    """Cells per second."""
+    """Cells per second of this sitting."""
 
     def render(self, task: Task) -> Text:
         """Return the rate, once it is known."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:.0f} cells/s")
+        speed = task.fields.get("rate", 0.0)
+        return Text(f"{speed:.0f} cells/s" if speed > 0 else "")
+
+
+class _Left(ProgressColumn):
+    """Time left at that rate."""
+
+    def render(self, task: Task) -> Text:
+        """Return hours, minutes and seconds, once the rate is known."""
+        speed = task.fields.get("rate", 0.0)
+        if not speed > 0 or task.total is None:
+            return Text("-:--:--")
+        return Text(str(timedelta(seconds=int(max(task.total - task.completed, 0) / speed))))
 
 
 class Bar(Reporter):
@@ -121,12 +135,13 @@ class Bar(Reporter):
             BarColumn(bar_width=16),
             TextColumn("{task.completed:.0f}/{task.total:.0f} cells"),
             _Rate(table_column=Column(no_wrap=True)),
-            TimeRemainingColumn(),
+            _Left(),
             TextColumn("left"),
             console=console,
             transient=True,
         )
-        self._task = self._progress.add_task("", total=1)
+        self._task = self._progress.add_task("", total=1, rate=0.0)
+        self._first: tuple[float, int] | None = None
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -144,9 +159,12 @@ class Bar(Reporter):
         """Show the stage beside the bar."""
         self._progress.update(self._task, description=text)
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         """Move the bar."""
-        self._progress.update(self._task, completed=done, total=max(total, 1))
+        now = (time.monotonic(), done - before)
+        self._first = self._first or now
+        rate = cell_rate(self._first, now)
+        self._progress.update(self._task, completed=done, total=max(total, 1), rate=rate)
 
     def note(self, text: str) -> None:
         """Print a line above the bar."""

@@ -174,7 +174,7 @@ def _work(
             if note:
                 reporter.note(note)
             if done >= 0:
-                reporter.cells(done, schedule.cells)
+                reporter.cells(done, schedule.cells, schedule.restored_cells)
 
         reporter.stage("measuring")
         try:

@@ -71,6 +71,7 @@ class Schedule:
         self._open = 0
         self._ahead = AHEAD * max(settings.jobs, 1)
         self.done_cells = 0
+        self.restored_cells = 0
         for state in self.states.values():
             self._start(state)
 
@@ -98,8 +99,16 @@ class Schedule:
             self._open += 1
             if isinstance(task, CellTask) and self._journal.is_shattered(task.key):
                 self.shatter(task)
-            elif not (self._journal.intact(task.key) and self.complete(task)):
+            elif not self._restored(task):
                 return self._with_verdicts(task)
+
+    def _restored(self, task: Task) -> bool:
+        """Take in what an earlier sitting found, if it is there and undamaged."""
+        before = self.done_cells
+        if not (self._journal.intact(task.key) and self.complete(task)):
+            return False
+        self.restored_cells += self.done_cells - before
+        return True
 
     def again(self, task: Task) -> Task:
         """Return a task that has to be run once more, with what is known of it now."""

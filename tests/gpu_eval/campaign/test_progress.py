@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from gpu_eval.campaign.progress import Bar, Lines, reporter
@@ -20,6 +21,30 @@ def test_lines_every_ten_seconds_with_rate_and_time_left() -> None:
         "gpu-eval: 100 of 1000 cells, 10 cells/s, 90 s left\n",
         "gpu-eval: 200 of 1000 cells, 10 cells/s, 80 s left\n",
     ]
+
+
+def test_an_earlier_sitting_does_not_count_as_speed() -> None:
+    now = [0.0]
+    said: list[str] = []
+    lines = Lines(said.append, lambda: now[0])
+    # Results of before are taken in as their turn comes, not all at the start.
+    for moment, done, before in ((0.0, 0, 0), (5.0, 450, 400), (10.0, 500, 400)):
+        now[0] = moment
+        lines.cells(done, 1000, before)
+    assert said == ["gpu-eval: 500 of 1000 cells, 10 cells/s, 50 s left\n"]
+
+
+def test_the_bar_shows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("gpu_eval.campaign.progress.time.monotonic", lambda: now[0])
+    out = io.StringIO()
+    with Bar(Console(file=out, force_terminal=True, width=120)) as bar:
+        bar.cells(400, 1000, 400)
+        now[0] += 10.0
+        bar.cells(500, 1000, 400)
+        bar._progress.refresh()
+    assert "10 cells/s" in out.getvalue()
+    assert "0:00:50" in out.getvalue()
 
 
 def test_a_bar_on_a_terminal_alone() -> None:
