@@ -78,8 +78,8 @@ def warning(found: Sequence[Shortened]) -> str:
     return (
         f"the tolerances of {named}{more} were calibrated at that part of the benchmark's "
         "reductions, and rounding errors grow with the length: right kernels may be rejected at "
-        "full length; choose on a matrix measured with 'gpu-eval run --profile contract', or with "
-        "--oracle fixed:<tolerance>"
+        "full length; choose on a matrix of 'gpu-eval run --profile contract', measure the members "
+        "again with 'gpu-eval confirm', or choose with --oracle fixed:<tolerance>"
     )
 
 
@@ -95,4 +95,5 @@ def unrecorded(suite: Suite) -> bool:
 
 def share(ratio: float) -> str:
     """Return a ratio as people say it: 1/8192, or 0.75."""
-    return f"1/{round(1 / ratio)}" if ratio <= 0.5 else f"{ratio:.2g}"
+    times = round(1 / ratio)
+    return f"1/{times}" if abs(times * ratio - 1.0) < 1e-9 else f"{ratio:.2g}"

@@ -62,7 +62,12 @@ def test_the_smallest_part_is_named_and_long_lists_are_cut() -> None:
     said = warning(many)
     assert "level1/001 (1/2), level1/002 (1/4)" in said
     assert "level1/006 (1/64) and 3 more were" in said
-    assert (share(0.75), share(1 / 3)) == ("0.75", "1/3")
+    assert [share(ratio) for ratio in (0.75, 1 / 3, 0.3047, 3e-5)] == [
+        "0.75",
+        "1/3",
+        "0.3",
+        "3e-05",
+    ]
 
 
 def test_a_suite_keeps_the_length_and_an_old_reader_may_ignore_it(
