@@ -5,10 +5,12 @@ into a copy of its own, and runs ``eval_kernel_against_ref`` on every kernel of 
 the copy without and in the copies with a suite. Prints one table; writes JSON after every kernel.
 
     python -m experiments.kernelbench_before_after CHECKOUT SUITE... -o result.json
+    python -m experiments.kernelbench_before_after --merge A.json B.json -o result.json
 
 A suite says which target it was chosen for. Kernels run in processes of their own, one a copy and
 size; what is not done when the time is up is listed as not run. Problems with tensors of
-gigabytes can get fewer trials (``--large-trials``): the harness draws each on the processor.
+gigabytes can get fewer trials (``--large-trials``): the harness draws each on the processor, on
+one core. So two runs, each with a GPU and some of the kernels, can be merged.
 """
 
 import argparse
@@ -28,6 +30,7 @@ from typing import Any
 
 from rich.table import Table
 
+from experiments import kernelbench_table as tables
 from suiteopt.console import stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.export.exporter import export
@@ -42,12 +45,13 @@ LARGE = frozenset({19, 23})
 """Problems with tensors of 6.4 GB."""
 NAME = re.compile(r"(\d{3})_(right|wrong)_(\w+)_(torch|triton|cuda)")
 SHORTENED = {
-    1: {"N": "64"},
+    1: {"N": "512"},
     19: {"batch_size": "8", "dim": "1000"},
-    23: {"batch_size": "4", "dim": "20000"},
-    40: {"batch_size": "4", "features": "8", "dim1": "16", "dim2": "16"},
+    23: {"batch_size": "4"},
+    40: {"batch_size": "2"},
 }
-"""Constants of the definitions in a copy for a processor."""
+"""Constants of the definitions in a copy for a processor: the reductions of 23 and 40 stay whole,
+for a tolerance that was calibrated at full length says nothing at another one."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +135,29 @@ class Results:
 
     def write(self) -> None:
         """Write everything that is known."""
-        document = {**self.about, "results": list(self.rows.values())}
-        write_atomic(self.path, (dumps(document, indent=2) + "\n").encode())
+        write(self.path, self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return everything that is known."""
+        return {**self.about, "results": list(self.rows.values())}
+
+
+def write(path: Path, document: dict[str, Any]) -> None:
+    """Write a document as JSON, and beside it as a page."""
+    write_atomic(path, (dumps(document, indent=2) + "\n").encode())
+    write_atomic(path.with_suffix(".md"), tables.markdown(document).encode())
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run everything; 0 if every kernel was judged everywhere, else 1."""
+    """Run everything, or merge; 0 if every kernel was judged everywhere, else 1."""
     options = parse(words)
+    if options.merge:
+        document = tables.merge(options.merge)
+        write(options.output, document)
+        show(document)
+        return int(any(tables.NOT_RUN in line for line in tables.counts(document)))
+    if options.checkout is None:
+        raise UserError("give a checkout of KernelBench, or --merge and files to be merged")
     kernels = [kernel for kernel in known() if wanted(kernel, options)]
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="suiteopt-kernelbench-") as scratch:
@@ -149,18 +169,21 @@ def main(words: Sequence[str] | None = None) -> int:
         lanes = [
             threading.Thread(target=run_lane, args=(part, until, options, results))
             for large, count in ((True, 2), (False, 2))
-            if (part := [group for group in groups if group.large is large])
+            if (part := [one for one in groups if one.large is large])
             for _ in range(count)
         ]
         for lane in lanes:
             lane.start()
         for lane in lanes:
             lane.join()
-        for group in groups:
-            for kernel in group.kernels:
-                if (kernel.name, group.copy.name) not in results.rows:
-                    results.add(kernel, group.copy, {"failed": "not run: the time was up"})
-    stdout().print(table(kernels, copies, results))
+        asked = {(kernel.name, one.copy.name) for one in groups for kernel in one.kernels}
+        for copy in copies:
+            for kernel in kernels:
+                key = (kernel.name, copy.name)
+                if key not in results.rows and copy.covers(kernel.problem):
+                    why = "the time was up" if key in asked else "--large-suites left it out"
+                    results.add(kernel, copy, {"failed": f"{tables.NOT_RUN}: {why}"})
+    show(results.document())
     done = all("failed" not in row for row in results.rows.values())
     stderr().print(f"wrote {options.output} after {time.monotonic() - started:.0f} s")
     return 0 if done else 1
@@ -168,8 +191,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("checkout", type=Path)
+    parser.add_argument("checkout", type=Path, nargs="?")
     parser.add_argument("suites", type=Path, nargs="*")
+    parser.add_argument("--merge", type=Path, nargs="+", metavar="FILE", help="runs, made one")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--kernels", default="", help="only names that match this expression")
     parser.add_argument("--trials", type=int, default=5)
@@ -200,8 +224,13 @@ def wanted(kernel: Kernel, options: argparse.Namespace) -> bool:
 def grouped(
     kernels: Sequence[Kernel], copies: Sequence[Copy], options: argparse.Namespace
 ) -> Iterator[Group]:
-    """Share kernels out: by copy, those with tensors of gigabytes apart."""
-    for number, copy in enumerate(copies):
+    """Share kernels out: by copy, those with tensors of gigabytes apart.
+
+    The first suite comes first, what the published check says second: if the time is up early,
+    what is new has been seen.
+    """
+    order = sorted(enumerate(copies), key=lambda one: {1: 0, 0: 1}.get(one[0], one[0]))
+    for number, copy in order:
         for large in (True, False):
             if large and number > options.large_suites:
                 continue
@@ -217,13 +246,20 @@ def grouped(
 def copied(options: argparse.Namespace, scratch: Path) -> Iterator[Copy]:
     """Make the copies: the checkout as it is, and one a suite."""
     suites = [Suite.open(path) for path in options.suites]
-    yield Copy("before", plain(options, scratch / "before"))
+    yield Copy(tables.BEFORE, plain(options, scratch / "before"))
+    names: set[str] = set()
     for number, suite in enumerate(suites):
         if suite.target is None:
             raise UserError(f"{options.suites[number]} was chosen for no target")
         repo = plain(options, scratch / f"after-{number}")
         export(suite, suite.target, repo)
-        yield Copy(f"{suite.target} {suite.oracle}", repo, suite)
+        name = f"{suite.target} {suite.oracle}"
+        if name in names:
+            name = f"{name} ({options.suites[number].stem})"
+        if name in names:
+            raise UserError(f"{options.suites[number]} is like another suite by name; rename it")
+        names.add(name)
+        yield Copy(name, repo, suite)
 
 
 def plain(options: argparse.Namespace, repo: Path) -> Path:
@@ -255,7 +291,8 @@ def about(options: argparse.Namespace, copies: Sequence[Copy]) -> dict[str, Any]
                 "hash": copy.suite.hash,
                 "matrix_id": copy.suite.matrix_id,
                 "matrix_device": copy.suite.matrix_device,
-                "command": copy.suite.command,
+                "command": tables.asked(copy.suite.command),
+                "problems": [one.problem for one in copy.suite.problems],
             }
             for copy in copies
             if copy.suite is not None
@@ -370,29 +407,18 @@ def note(
             results.about["clients_replaced"] = event["clients_replaced"]
             continue
         results.add(kernel, copy, {**event, "trials": trials[kernel.name]})
-        stderr().print(f"{copy.name}: {kernel.name}: {verdict(event)} ({event['seconds']} s)")
+        stderr().print(
+            f"{copy.name}: {kernel.name}: {tables.verdict(event)} ({event['seconds']} s)"
+        )
     return len(lines)
 
 
-def verdict(row: dict[str, Any] | None) -> str:
-    """Return one word or two for a result."""
-    if row is None:
-        return "no members"
-    if "failed" in row:
-        return str(row["failed"]).partition(":")[0]
-    if row["accepted"]:
-        return "accepted"
-    if not row["compiled"] or "runtime_error" in row["metadata"]:
-        return "broken"
-    return "rejected"
-
-
-def table(kernels: Sequence[Kernel], copies: Sequence[Copy], results: Results) -> Table:
-    made = Table("problem", "kernel", *(copy.name for copy in copies), box=None)
-    for kernel in kernels:
-        cells = [verdict(results.rows.get((kernel.name, copy.name))) for copy in copies]
-        made.add_row(f"level1/{kernel.problem:03d}", kernel.name[4:], *cells)
-    return made
+def show(document: dict[str, Any]) -> None:
+    """Print a document's table."""
+    made = Table("problem", "kernel", *tables.copies(document), box=None)
+    for row in tables.rows(document):
+        made.add_row(*row)
+    stdout().print(made)
 
 
 if __name__ == "__main__":

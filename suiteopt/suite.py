@@ -15,6 +15,9 @@ BENCHMARK_RECIPE = "benchmark"
 CONTRACT_SHAPE = "contract"
 """The shape recipe that keeps the contract's shape (shrunk congruently where it was measured)."""
 
+FULL_REDUCTION = 1.0
+"""The reduction ratio of a member that was measured at the contract's own length."""
+
 
 @dataclass(frozen=True)
 class Member:
@@ -39,6 +42,8 @@ class Member:
         A `Statistic` name, or a stored ratio such as ``allclose_candidate@0.1``.
     needs : tuple of str
         What a target must be able to carry, as the matrix says; see `required`.
+    reduction_ratio : float
+        Length of its reductions when it was measured, as a part of the contract's.
     """
 
     input: str
@@ -50,6 +55,7 @@ class Member:
     tolerance: float
     comparator: str
     needs: tuple[str, ...] = ()
+    reduction_ratio: float = FULL_REDUCTION
 
     @property
     def required(self) -> frozenset[Need]:

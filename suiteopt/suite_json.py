@@ -1,7 +1,8 @@
-"""The suite's JSON form, version 1.0, read with every field checked.
+"""The suite's JSON form, version 1, read with every field checked.
 
 The document is described by the JSON schema ``suiteopt/data/suite.schema.json``. A minor version
-only adds keys, which an older reader ignores; another major version is refused.
+only adds keys, which an older reader ignores; another major version is refused. A suite says the
+lowest minor version that has all its keys: 1 where a member has a ``reduction_ratio``, else 0.
 """
 
 import json
@@ -14,11 +15,11 @@ from typing import Any, TypeVar
 from suiteopt.errors import UserError
 from suiteopt.matrix.jsonable import dumps
 from suiteopt.matrix.schema import Need, Statistic
-from suiteopt.suite import Member, ProblemSuite, Suite
+from suiteopt.suite import FULL_REDUCTION, Member, ProblemSuite, Suite
 
 FORMAT_NAME = "suiteopt-suite"
 FORMAT_MAJOR = 1
-FORMAT_MINOR = 0
+FORMAT_MINOR = 1
 SCHEMA_FILE = "suite.schema.json"
 
 _RATIO = re.compile(r"(allclose_candidate|allclose_reference)@[0-9][0-9.e+-]*")
@@ -71,8 +72,10 @@ def schema() -> dict[str, Any]:
 
 def _document(suite: Suite) -> dict[str, Any]:
     major, minor = suite.matrix_format
+    ratios = (member.reduction_ratio for part in suite.problems for member in part.members)
+    own_minor = FORMAT_MINOR if any(ratio != FULL_REDUCTION for ratio in ratios) else 0
     return {
-        "format": {"name": FORMAT_NAME, "major": FORMAT_MAJOR, "minor": FORMAT_MINOR},
+        "format": {"name": FORMAT_NAME, "major": FORMAT_MAJOR, "minor": own_minor},
         "matrix": {
             "id": suite.matrix_id,
             "device": suite.matrix_device,
@@ -102,6 +105,10 @@ def _problem_document(problem: ProblemSuite) -> dict[str, Any]:
 def _member_document(member: Member) -> dict[str, Any]:
     if math.isnan(member.tolerance) or member.tolerance < 0:
         raise ValueError(f"the tolerance of {member.input} is {member.tolerance}")
+    ratio = member.reduction_ratio
+    if not 0.0 < ratio < math.inf:
+        raise ValueError(f"the reduction ratio of {member.input} is {ratio}")
+    shortened = {} if ratio == FULL_REDUCTION else {"reduction_ratio": ratio}
     return {
         "input": member.input,
         "values": member.values,
@@ -112,6 +119,7 @@ def _member_document(member: Member) -> dict[str, Any]:
         "tolerance": member.tolerance,
         "comparator": member.comparator,
         "needs": sorted(member.needs),
+        **shortened,
     }
 
 
@@ -269,6 +277,7 @@ class _Reader:
             tolerance=self.tolerance(item, where),
             comparator=comparator,
             needs=needs,
+            reduction_ratio=self.ratio(item, where),
         )
 
     def recipes(self, item: Any, key: str, where: str) -> Recipes:
@@ -279,6 +288,17 @@ class _Reader:
             self.get(recipe, "version", int, path)
             self.get(recipe, "arguments", dict, path)
         return dict(found)
+
+    def ratio(self, item: Any, where: str) -> float:
+        value = item.get("reduction_ratio", FULL_REDUCTION)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        try:
+            ratio = float(value) if number else 0.0
+        except OverflowError:
+            ratio = math.inf
+        if not 0.0 < ratio < math.inf:
+            raise self.wrong(f"{where}.reduction_ratio", "is no number above 0")
+        return ratio
 
     def tolerance(self, item: Any, where: str) -> float:
         if "tolerance" not in item:

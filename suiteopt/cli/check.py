@@ -23,13 +23,12 @@ from suiteopt.check.verdict import CandidateReport, Outcome, Status, Verdict
 from suiteopt.cli.options import JsonOption
 from suiteopt.console import EXIT_CHECK_FAILED, print_json, stderr, stdout
 from suiteopt.errors import UserError
-from suiteopt.export.suite_oracle import suite_oracle
+from suiteopt.export.shortened import shortened, unrecorded, warning
 from suiteopt.protocols import load_protocol
 from suiteopt.suite import Suite
 from suiteopt.suite_json import read
 
 _STYLES = {Verdict.ACCEPTED: "green", Verdict.REJECTED: "red", Verdict.UNJUDGED: "yellow"}
-HOST_DEVICE = "host"
 
 
 def check(
@@ -225,7 +224,10 @@ def _notes(suite: Suite, skipped: Sequence[str]) -> None:
             f"{len(skipped)} candidates were left out: the suite has no members for their problems",
             soft_wrap=True,
         )
-    if suite.matrix_device == HOST_DEVICE and suite_oracle(suite).calibrated:
+    short = shortened(suite)
+    if short:
+        console.print(f"warning: {warning(short)}", soft_wrap=True, markup=False)
+    elif unrecorded(suite):
         console.print(
             "the members' tolerances were measured on the host at shortened shapes, and errors "
             "grow with the reduction: at other shapes a rejection close to the tolerance may be "

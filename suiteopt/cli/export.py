@@ -13,6 +13,7 @@ from suiteopt.export.exporter import remove
 from suiteopt.export.registry import get_target
 from suiteopt.export.reports import ExportReport, RemovalReport
 from suiteopt.export.seeds import reseed
+from suiteopt.export.shortened import warning
 from suiteopt.suite_json import read
 
 
@@ -108,6 +109,8 @@ def export(
         seeds=seeds,
         allow_dirty=allow_dirty,
     )
+    if report.shortened:
+        stderr().print(f"warning: {warning(report.shortened)}", soft_wrap=True, markup=False)
     if json:
         print_json(report.to_json())
     else:

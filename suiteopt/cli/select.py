@@ -22,6 +22,7 @@ from suiteopt.cli.options import (
 from suiteopt.console import command_words, print_json, stderr, stdout
 from suiteopt.errors import UserError
 from suiteopt.export.registry import get_target
+from suiteopt.export.shortened import shortened, warning
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.ledger import record_opening
@@ -193,7 +194,15 @@ def select(
         record_opening(opened, suite.hash, {"fitted_share": chosen.fitted_share})
     if output is not None:
         write_atomic(output, dump(suite).encode())
-    answer = {**chosen.as_dict(), "suite": None if output is None else str(output)}
+    # Without a target nobody knows yet at what shapes the tolerances will be applied.
+    short = shortened(suite) if target is not None else ()
+    if short:
+        stderr().print(f"warning: {warning(short)}", soft_wrap=True, markup=False)
+    answer = {
+        **chosen.as_dict(),
+        "shortened": [one.to_json() for one in short],
+        "suite": None if output is None else str(output),
+    }
     if json:
         print_json(answer)
         return

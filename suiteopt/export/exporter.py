@@ -24,6 +24,7 @@ from suiteopt.export.present import Originals, read_export, resolve_export
 from suiteopt.export.registry import get_target, target_references
 from suiteopt.export.reports import ExportReport, RemovalReport
 from suiteopt.export.seeds import PrivateSeeds
+from suiteopt.export.shortened import shortened
 from suiteopt.export.target import Target
 from suiteopt.export.transaction import (
     TEMPORARY_SUFFIX,
@@ -233,6 +234,7 @@ def _report(
         notes=(*left_out, *target.notes(suite), *_ignored_note(ignored)),
         dry_run=dry_run,
         diff=diff_changes(checkout, edited) if dry_run else "",
+        shortened=shortened(suite),
     )
 
 

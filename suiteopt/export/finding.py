@@ -22,7 +22,7 @@ class Finding:
     verdict : Verdict
     check : str
         Which promise: file, load, count, delivery, generator, repeat, layout, reference, kills,
-        controls.
+        controls, tolerance.
     problem : str
         Empty for what concerns the whole export.
     where : str

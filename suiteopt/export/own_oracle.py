@@ -1,12 +1,10 @@
 """What targets share whose members bring their own comparator and tolerance."""
 
-from suiteopt.export.suite_oracle import suite_oracle
+from suiteopt.export.shortened import unrecorded
 from suiteopt.export.target import Target
 from suiteopt.matrix.schema import Need
 from suiteopt.selection.constraints import Capabilities
 from suiteopt.suite import Suite
-
-HOST_DEVICE = "host"
 
 
 class OwnOracleTarget(Target):
@@ -21,8 +19,11 @@ class OwnOracleTarget(Target):
         return Capabilities(self.carried, oracle=None, member_limit=None, own_first=self.own_first)
 
     def notes(self, suite: Suite) -> tuple[str, ...]:
-        """Say where the tolerances come from, if that is not where they will be applied."""
-        if suite.matrix_device != HOST_DEVICE or not suite_oracle(suite).calibrated:
+        """Say where the tolerances come from, if that is not where they will be applied.
+
+        Where the suite knows at what part of the reductions, the report says that (`shortened`).
+        """
+        if not unrecorded(suite):
             return ()
         return (
             "the members' tolerances were measured on the host at shortened shapes, and errors "

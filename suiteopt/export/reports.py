@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from suiteopt.export.shortened import Shortened
+
 
 @dataclass(frozen=True)
 class ExportReport:
@@ -24,6 +26,8 @@ class ExportReport:
     dry_run : bool
     diff : str
         What ``git apply`` takes; filled by a dry run only.
+    shortened : tuple of Shortened
+        Problems whose tolerances were calibrated at shorter reductions than the benchmark's.
     """
 
     target: str
@@ -37,6 +41,7 @@ class ExportReport:
     notes: tuple[str, ...]
     dry_run: bool
     diff: str = ""
+    shortened: tuple[Shortened, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON's own types."""
@@ -52,6 +57,7 @@ class ExportReport:
             "notes": list(self.notes),
             "dry_run": self.dry_run,
             "diff": self.diff,
+            "shortened": [one.to_json() for one in self.shortened],
         }
 
 

@@ -17,6 +17,7 @@ from suiteopt.export.manifest import Manifest, State
 from suiteopt.export.present import read_export, resolve_export
 from suiteopt.export.private import check_private_seeds
 from suiteopt.export.replay import check_replay
+from suiteopt.export.shortened import shortened, warning
 from suiteopt.export.target import LoadJob, Target
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Suite
@@ -127,6 +128,7 @@ def verify(
     for job in jobs:
         findings.extend(_check_job(job, first[job.problem], second[job.problem]))
     findings.extend(_check_kills(manifest, matrix, replay))
+    findings.extend(_check_lengths(manifest.suite))
     by_verdict = {
         verdict: tuple(finding for finding in findings if finding.verdict is verdict)
         for verdict in Verdict
@@ -303,6 +305,13 @@ def _check_kills(
     for problem in suite.problems:
         for member in problem.members:
             yield Finding.unproved("kills", problem.problem, member.input, reason)
+
+
+def _check_lengths(suite: Suite) -> Iterator[Finding]:
+    """Nobody has shown that a tolerance lets right kernels pass at longer reductions."""
+    for one in shortened(suite):
+        for member in one.members:
+            yield Finding.unproved("tolerance", one.problem, member, warning([one]))
 
 
 def _delivered(record: FileRecord, *, members: bool) -> int:

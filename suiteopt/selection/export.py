@@ -60,6 +60,7 @@ def _problem(part: ProblemSelection, comparator: str, matrix: Matrix) -> Problem
             tolerance=tolerance,
             comparator=comparator_of(name, comparator),
             needs=tuple(str(need) for need in found["needs"]),
+            reduction_ratio=float(found["reduction_ratio"]),
         )
         for name, found, tolerance in zip(
             part.selection.members, chosen, part.tolerances, strict=True

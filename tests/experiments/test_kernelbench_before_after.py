@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments import kernelbench_before_after as experiment
+from experiments import kernelbench_table
 from suiteopt.errors import UserError
 from tests.suiteopt.export import checkouts
 
@@ -60,7 +61,7 @@ def test_a_kernel_that_kills_its_process_costs_no_other_its_verdict(
     assert experiment.main(words) == 1
     found = json.loads(output.read_text())
     assert found["revision"] == "abc"
-    verdicts = {row["kernel"]: experiment.verdict(row) for row in found["results"]}
+    verdicts = {row["kernel"]: kernelbench_table.verdict(row) for row in found["results"]}
     assert verdicts == {
         "019_right_one_torch": "accepted",
         "019_wrong_deadly_torch": "the process died with exit code 7",

@@ -134,6 +134,15 @@ def test_order_of_keys_does_not_change_the_text() -> None:
     assert with_member(values=recipes).to_json() == with_member(values=turned).to_json()
 
 
+@pytest.mark.parametrize("ratio", [0, -0.5, True, "1", None, 10**400])
+def test_a_part_of_a_reduction_is_a_number_above_zero(ratio: Any) -> None:
+    document = json.loads(with_member(reduction_ratio=0.25).to_json())
+    jsonschema.validate(document, schema())
+    document["problems"][0]["members"][0]["reduction_ratio"] = ratio
+    with pytest.raises(UserError, match="reduction_ratio is no number above 0"):
+        Suite.from_json(json.dumps(document))
+
+
 def test_infinity_is_null_and_comes_back() -> None:
     suite = with_member(tolerance=math.inf)
     assert json.loads(suite.to_json())["problems"][0]["members"][0]["tolerance"] is None

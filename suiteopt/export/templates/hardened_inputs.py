@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OWN, SCALED, BENCHMARK, CONTRACT = "own", "scaled", "benchmark", "contract"
 UNSCALED = frozenset({"signs", "mask", "class_ids", "probability_rows"})
 _CHUNK = 1 << 22
+"""Elements compared at a time; on a GPU also made at a time, where small steps are all launches."""
 
 
 class Verdict(NamedTuple):
@@ -127,7 +128,7 @@ class Member:
                 made[place] = scaled(made[place], factor).to(device)
                 continue
             shape = tuple(like.shape) if shapes is None else tuple(shapes[name])
-            tensor = self._recipes.build(self.values[name], shape, self.seed, name, device)
+            tensor = self._build(self.values[name], shape, name, device)
             made[place] = tensor.to(like.dtype)
         return made
 
@@ -180,11 +181,20 @@ class Member:
                     "in float32; measure the problem in that dtype"
                 )
             shape = tuple(target.shape)
-            values = self._recipes.build(recipe, shape, self.seed, wanted, target.device)
+            values = self._build(recipe, shape, wanted, target.device)
             pairs.append((target, values))
             for candidate in candidates:
                 pairs.append((match_parameter(reference, name, candidate, self.input), values))
         return pairs
+
+    def _build(
+        self, recipe: Mapping[str, Any], shape: Sequence[int], name: str, device: Any
+    ) -> Any:
+        """Make one tensor; the bits depend neither on the device nor on the step."""
+        import torch
+
+        step = {} if torch.device(device).type == "cpu" else {"chunk": _CHUNK}
+        return self._recipes.build(recipe, shape, self.seed, name, device, **step)
 
     def judge(self, expected: Any, got: Any) -> Verdict:
         """Compare outputs (tensors, or lists and tuples of them) at the member's tolerance."""

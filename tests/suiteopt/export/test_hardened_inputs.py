@@ -149,6 +149,24 @@ def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parts == [(pytest.approx(error), bad) for error, bad in whole]
 
 
+def test_on_another_device_a_tensor_is_made_in_wide_steps_of_the_same_bits() -> None:
+    steps: list[int | None] = []
+
+    def build(recipe: Any, shape: Any, seed: int, name: str, device: Any, **step: int) -> Any:
+        steps.append(step.get("chunk"))
+        return recipes.build(recipe, shape, seed, name, "cpu", **step)
+
+    watched = types.SimpleNamespace(build=build)
+    one = runtime.Member(
+        {"input": "m", "seed": 7, "values": member().values}, watched  # type: ignore[arg-type]
+    )  # fmt: skip
+    shape = [torch.rand(300, 1001)]
+    (narrow,) = one.inputs(lambda: shape, None, "cpu")
+    (wide,) = one.inputs(lambda: shape, None, "cuda")
+    assert steps == [None, runtime._CHUNK]
+    assert torch.equal(narrow, wide)
+
+
 INF, NAN = math.inf, math.nan
 
 
