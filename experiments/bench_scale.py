@@ -13,17 +13,18 @@ no larger in memory once a problem's kills are known.
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from experiments.memory import peak_mib
 from experiments.synthetic_matrix import (
     cells_of,
     header_of,
@@ -37,6 +38,7 @@ from suiteopt.selection.select import select
 
 RESULTS = Path(__file__).parent / "results"
 INPUTS = 1000
+PART = 10_000
 SHARE = 0.05
 LIMIT_GIB = 4.0
 
@@ -57,28 +59,28 @@ def write(path: Path, problems: int, mutants: int) -> None:
         pd.concat([inputs_of(name, ids[name], columns) for name in names], ignore_index=True)
     )
     for name in names:
-        difficulty = random.beta(0.5, 0.5 / SHARE - 0.5, mutants)[:, None]
-        strength = random.lognormal(0.0, 0.5, INPUTS)[None, :] / np.exp(0.125)
-        kills = random.random((mutants, INPUTS)) < np.clip(difficulty * strength, 0, 1)
-        rows, places = np.nonzero(kills)
         about = implementations_of(name, rules)
-        controls = about["implementation"][about["kind"] == "control"].tolist()
-        count = len(controls) * INPUTS
-        errors = np.concatenate(
-            [
-                10.0 ** random.uniform(-3.0, 0.0, len(rows)),
-                10.0 ** random.uniform(-7.0, -6.0, count),
-            ]
-        )
-        writer.write_cells(
-            name,
-            cells_of(
-                [*about["implementation"].to_numpy()[rows], *np.repeat(controls, INPUTS)],
-                [*np.array(ids[name], dtype=object)[places], *(ids[name] * len(controls))],
-                errors,
-            ),
-        )
+        writer.write_cells(name, parts(random, about, ids[name]))
     writer.finish(True)
+
+
+def parts(
+    random: np.random.Generator, about: pd.DataFrame, inputs: list[str]
+) -> Iterator[pd.DataFrame]:
+    """Draw the kills of a problem, some mutants at a time, and its controls' cells."""
+    names = np.array(inputs, dtype=object)
+    controls = about["implementation"][about["kind"] == "control"].to_numpy()
+    mutants = about["implementation"][about["kind"] == "mutant"].to_numpy()
+    difficulty = random.beta(0.5, 0.5 / SHARE - 0.5, len(mutants))[:, None]
+    strength = random.lognormal(0.0, 0.5, INPUTS)[None, :] / np.exp(0.125)
+    for start in range(0, len(mutants), PART):
+        some = slice(start, start + PART)
+        chance = np.clip(difficulty[some] * strength, 0, 1)
+        rows, places = np.nonzero(random.random(chance.shape) < chance)
+        errors = 10.0 ** random.uniform(-3.0, 0.0, len(rows))
+        yield cells_of(mutants[some][rows].tolist(), names[places].tolist(), errors)
+    errors = 10.0 ** random.uniform(-7.0, -6.0, len(controls) * INPUTS)
+    yield cells_of(np.repeat(controls, INPUTS).tolist(), inputs * len(controls), errors)
 
 
 def child(path: Path) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def child(path: Path) -> dict[str, Any]:
     return {
         "seconds": time.perf_counter() - wall,
         "processor_seconds": time.process_time() - processor,
-        "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gib": peak_mib() / 1024,
         "problems": len(found.problems),
         "mutants": sum(part.selection.total for part in found.problems),
         "detected": sum(part.selection.detected for part in found.problems),

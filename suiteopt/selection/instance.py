@@ -1,6 +1,6 @@
 """One problem's selection instance: plain integer arrays, so that every comparison is exact."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,16 +61,44 @@ class Instance:
         """Weight of all mutants, killable or not."""
         return int(self.weights.sum())
 
-    def kills_exact(self) -> NDArray[np.floating[Any]]:
+    def kills_exact(self) -> Any:
         """Kills as the narrowest floats in which every sum of weights is exact, shape (m, n)."""
-        if self.total < 2**24:
-            return self.kills.astype(np.float32)
-        return self.kills.astype(np.float64)
+        return self.kills.astype(self.exact_type)
+
+    @property
+    def exact_type(self) -> type[np.float32] | type[np.float64]:
+        """The narrowest floats in which every sum of weights is exact."""
+        return np.float32 if self.total < 2**24 else np.float64
 
     @property
     def ceiling(self) -> int:
         """Weight of the mutants that the whole pool and the given inputs kill together."""
-        return int(self.weights[self.kills.any(axis=1) | (self.given > 0)].sum())
+        killable = self.counts(range(len(self.inputs))) + self.given > 0
+        return int(self.weights[killable].sum())
+
+    def killed_by(self, columns: Sequence[int]) -> NDArray[np.bool_]:
+        """Kills of some columns, shape (m, columns)."""
+        return np.asarray(self.kills[:, list(columns)])
+
+    def slack_by(self, columns: Sequence[int]) -> NDArray[np.int32]:
+        """Slack of some columns, shape (m, columns)."""
+        return np.asarray(self.slack[:, list(columns)])
+
+    def counts(self, columns: Sequence[int]) -> NDArray[np.int64]:
+        """How many of some columns kill each mutant, shape (m,)."""
+        return np.asarray(self.kills[:, list(columns)].sum(axis=1), dtype=np.int64)
+
+    def killers(self) -> list[NDArray[np.intp]]:
+        """Mutants that each column kills."""
+        return [np.flatnonzero(self.kills[:, column]) for column in range(len(self.inputs))]
+
+    def unpacked(self, kills: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield some mutants at a time, and their rows of `kills_exact` as plain arrays."""
+        yield slice(None), kills
+
+    def part(self, table: Any, columns: NDArray[np.intp]) -> Any:
+        """Return some columns of kills or slack, stored as the whole is."""
+        return np.ascontiguousarray(table[:, columns])
 
 
 def make_instance(
@@ -174,8 +202,8 @@ def keep_columns(instance: Instance, columns: Sequence[int] | NDArray[np.intp]) 
     return replace(
         instance,
         inputs=tuple(instance.inputs[column] for column in index),
-        kills=np.ascontiguousarray(instance.kills[:, index]),
-        slack=np.ascontiguousarray(instance.slack[:, index]),
+        kills=instance.part(instance.kills, index),
+        slack=instance.part(instance.slack, index),
         costs=instance.costs[index],
         groups=None if instance.groups is None else instance.groups[index],
     )
@@ -199,8 +227,8 @@ def credit(instance: Instance, columns: Sequence[int]) -> Instance:
     if not len(columns):
         return instance
     chosen = list(columns)
-    given = np.minimum(2, instance.given + instance.kills[:, chosen].sum(axis=1))
-    slack = np.maximum(instance.given_slack, instance.slack[:, chosen].max(axis=1))
+    given = np.minimum(2, instance.given + instance.counts(chosen))
+    slack = np.maximum(instance.given_slack, instance.slack_by(chosen).max(axis=1))
     credited = replace(instance, given=given.astype(np.int8), given_slack=slack)
     return keep_columns(credited, np.flatnonzero(~taken(instance, chosen)))
 
