@@ -32,6 +32,7 @@ from experiments.synthetic_matrix import (
     inputs_of,
     problems_of,
 )
+from suiteopt.console import run_script
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.writer import MatrixWriter
 from suiteopt.selection.select import select
@@ -158,4 +159,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -27,6 +27,7 @@ from experiments.budget_rivals import side_by_side
 from experiments.cover_rivals import cover as rival_cover
 from experiments.cover_rivals import measured, read_orlib, uncovered
 from experiments.selection_tables import rivals_table
+from suiteopt.console import run_script
 from suiteopt.selection.bank import best_sets, make_bank
 from suiteopt.selection.cover import minimum_cover
 from suiteopt.selection.enumerate import enumerate_best
@@ -434,4 +435,4 @@ def _table(result: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from experiments.memory import peak_mib
+from suiteopt.console import run_script
 
 RIVALS = ("suiteopt", "suiteopt+exact", "ortools.set_cover", "highspy", "cp-sat", "pulp+cbc")
 
@@ -230,4 +231,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

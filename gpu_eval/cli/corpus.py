@@ -66,14 +66,16 @@ def check(
 ) -> None:
     """Check every substrate and control against fp64 on every shape and recipe.
 
+    With --corpus and without names, only that corpus' problems are checked.
+
     Exits with code 1 if one is wrong.
     """
     from gpu_eval.campaign.plan import find_profile
     from gpu_eval.devices.registry import open_device
 
-    known = _load(corpus)
     if problems and everything:
         raise UserError("give either problems or --all, not both")
+    known = _load(corpus, built_in=bool(problems) or everything or not corpus)
     chosen = [known.problem(name).id for name in dict.fromkeys(problems or known.problems)]
     find_profile(profile)
     name = resolved_name(open_device(device))
@@ -159,7 +161,7 @@ def _table(report: "CheckReport") -> Table:
     return lines
 
 
-def _load(corpus: Corpora) -> "Corpus":
+def _load(corpus: Corpora, built_in: bool = True) -> "Corpus":
     from gpu_eval.problems.loader import load_corpus
 
-    return load_corpus([Path(directory) for directory in absolute(corpus)])
+    return load_corpus([Path(directory) for directory in absolute(corpus)], built_in=built_in)
