@@ -170,11 +170,12 @@ def dossier(matrix: Matrix, name: str, oracle: Oracle, protocol: Protocol | None
 
 def _instead(matrix: Matrix, name: str) -> str:
     """What a matrix measured of a mutant's rule, where it measured only some of its sites."""
-    problem, *middle, rule, number = [*name.split(":")] if name.count(":") >= 3 else [""] * 4
+    problem, *middle, rule, number = name.split(":") if name.count(":") >= 3 else [""] * 4
     if problem not in matrix.problem_ids or not middle or not number.isdecimal():
         return ""
     rows = matrix.implementations_of(problem)
-    mutants = rows.loc[rows["kind"] == str(Kind.MUTANT), ["implementation", "substrate"]]
+    named = (rows["kind"] == str(Kind.MUTANT)) & (rows["implementation"].str.count(":") >= 3)
+    mutants = rows.loc[named, ["implementation", "substrate"]]
     rules = mutants["implementation"].str.split(":").str[-2]
     same = mutants["implementation"][rules == rule].tolist()
     if not same:

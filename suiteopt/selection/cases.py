@@ -1,6 +1,5 @@
 """From a matrix to one problem's instance, with what is reported about it."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,17 +11,15 @@ from suiteopt.matrix.denominator import Denominator, denominator_mask
 from suiteopt.matrix.kill import KillTable, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.pieces import is_large, load_cells
-from suiteopt.matrix.schema import Need
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
-from suiteopt.protocols import known_protocols, protocol_inputs
 from suiteopt.selection.case import About, Case, rows_of
+from suiteopt.selection.columns import given_inputs, open_columns, own_columns, require_own
 from suiteopt.selection.comparators import (
     ANY,
     first_comparator,
     groups_of,
     input_bytes,
-    input_rows,
     judged_table,
 )
 from suiteopt.selection.cuts import compressed_part, dense_part, killed_by, stored_in
@@ -38,12 +35,6 @@ __all__ = [
     "counted",
     "make_case",
 ]
-
-OWN_RECIPES = frozenset({"own", "scaled"})
-"""Value recipes that the benchmark's own generator makes."""
-
-OWN_PROTOCOL = "kernelbench"
-"""Whose inputs are the benchmark's own draws: the first five."""
 
 
 def cases(
@@ -104,8 +95,8 @@ def case_instance(
     """
     rows = rows_of(table, mutants)
     own_first = question.capabilities is not None and question.capabilities.own_first
-    credited = list(_require_own(matrix, table)) if own_first else []
-    columns = _columns(matrix, table, question, credited)
+    credited = list(require_own(matrix, table)) if own_first else []
+    columns = open_columns(matrix, table, question, credited)
     about: dict[str, Any] = {
         "given": dense_part(table.kills, rows, credited).sum(axis=1),
         "given_slack_decades": dense_part(table.slack, rows, credited).max(axis=1, initial=0.0),
@@ -167,7 +158,7 @@ def make_case(
     mask = counted(matrix, table, question.denominator)
     mutants = tuple(table.implementations[row] for row in np.flatnonzero(mask))
     instance = case_instance(matrix, table, mutants, question, large)
-    own = _own_columns(matrix, table)
+    own = own_columns(matrix, table)
     rows = rows_of(table, mutants)
     places = {name: column for column, name in enumerate(table.inputs)}
     columns = [places[name] for name in instance.inputs]
@@ -184,7 +175,7 @@ def make_case(
         first_own=None if own is None else killed_by(table, rows, own[:1]),
         unknown_cells=len(rows) * len(columns) - stored_in(table.ran, rows, columns),
         own_inputs=None if own is None else tuple(table.inputs[column] for column in own),
-        given=_given(matrix, table, question),
+        given=given_inputs(matrix, table, question),
         flaky_cells=0 if cells is None else _flaky(matrix, table, cells, mutants, columns),
         block=block,
     )
@@ -198,52 +189,6 @@ def counted(matrix: Matrix, table: KillTable, which: Denominator) -> NDArray[np.
     rows = len(table.implementations)  # locked mutants are rows or they are not
     key = f"counted {table.problem} {which} {rows}"
     return matrix.remember(key, lambda: denominator_mask(matrix, first, which))
-
-
-def _columns(
-    matrix: Matrix, table: KillTable, question: Question, barred: Sequence[int]
-) -> list[int]:
-    """Positions of the inputs that may be chosen."""
-    capabilities = question.capabilities
-    if capabilities is None:
-        allowed = table.choosable.copy()
-        allowed[list(barred)] = False
-        return [int(column) for column in np.flatnonzero(allowed)]
-    inputs = input_rows(matrix, table.problem, table.inputs)
-    chosen = []
-    for column, (needs, values) in enumerate(zip(inputs["needs"], inputs["values"], strict=True)):
-        carried = capabilities.carries(frozenset(Need(str(need)) for need in needs)) and (
-            capabilities.draws or not _draws(values)
-        )
-        if table.choosable[column] and carried and column not in barred:
-            chosen.append(column)
-    return chosen
-
-
-def _draws(values: str) -> bool:
-    """Whether any tensor is the benchmark's own draw, or a multiple of one."""
-    return any(recipe["name"] in OWN_RECIPES for recipe in json.loads(values).values())
-
-
-def _own_columns(matrix: Matrix, table: KillTable) -> tuple[int, ...] | None:
-    def find() -> tuple[int, ...] | None:
-        try:
-            return _require_own(matrix, table)
-        except UserError:
-            return None
-
-    return matrix.remember(f"own draws {table.problem}", find)
-
-
-def _require_own(matrix: Matrix, table: KillTable) -> tuple[int, ...]:
-    names = protocol_inputs(matrix, table.problem, known_protocols()[OWN_PROTOCOL])
-    return tuple(table.inputs.index(name) for name in names)
-
-
-def _given(matrix: Matrix, table: KillTable, question: Question) -> tuple[str, ...]:
-    if question.capabilities is None or not question.capabilities.own_first:
-        return ()
-    return tuple(table.inputs[column] for column in _require_own(matrix, table))
 
 
 def _flaky(

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance, most_columns, taken
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.objective import Score, better, score
+from suiteopt.selection.parts import most_columns, taken
 
 TIES_HELD = 100_000
 _CHUNK_CELLS = 4_000_000

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance, taken
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.objective import Score, best_slack, better, score
+from suiteopt.selection.parts import taken
 
 _AT_ONCE = 32
 """Columns whose slack is looked at together."""

@@ -12,11 +12,12 @@ from suiteopt.selection.constraints import Constraints, check_budget
 from suiteopt.selection.cpsat import certify_cpsat
 from suiteopt.selection.enumerate import enumerate_best, enumeration_work
 from suiteopt.selection.greedy import improve, lazy_greedy, submodular_bound
-from suiteopt.selection.instance import Instance, columns_of, credit, keep_columns, taken
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.large import LargeInstance
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.mathopt import certify_mathopt
 from suiteopt.selection.objective import Score, better, score, strongest_first
+from suiteopt.selection.parts import columns_of, credit, keep_columns, taken
 from suiteopt.selection.pulp_model import certify_pulp
 from suiteopt.selection.reduce import drop_dominated, merge_rows
 from suiteopt.selection.result import Certificate, Secondary, Selection

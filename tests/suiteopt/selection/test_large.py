@@ -17,9 +17,10 @@ from suiteopt.selection import cuts, large
 from suiteopt.selection.constraints import Constraints
 from suiteopt.selection.enumerate import enumerate_best
 from suiteopt.selection.greedy import improve, lazy_greedy, marginal_gains, submodular_bound
-from suiteopt.selection.instance import Instance, credit, keep_columns
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.large import LargeInstance, make_large
 from suiteopt.selection.objective import score, strongest_first
+from suiteopt.selection.parts import credit, keep_columns
 from suiteopt.selection.result import Selection
 from suiteopt.selection.select import select
 from suiteopt.selection.solve import solve
