@@ -255,7 +255,9 @@ def test_what_is_shown_goes_to_standard_error_and_ends_at_the_whole(
     assert err == (
         "loading level1/042 (5 of 6, first time)\nloading level1/042 (5 of 6, second time)\n"
     )
-    steps = [file_record.Step("p", n, 3, d, 4, t) for t in (0, 1) for n in (1, 2, 3) for d in range(5)]
+    steps = [
+        file_record.Step("p", n, 3, d, 4, t) for t in (0, 1) for n in (1, 2, 3) for d in range(5)
+    ]
     shares = [verify_progress.share(step) for step in steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
