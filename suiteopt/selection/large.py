@@ -46,7 +46,8 @@ class LargeInstance(Instance):
         """How many of some columns kill each mutant."""
         asked = np.zeros(len(self.inputs), dtype=np.float32)
         asked[list(columns)] = 1
-        return np.asarray(self.kills.astype(np.float32) @ asked, dtype=np.int64)
+        found = [self.kills[rows].astype(np.float32) @ asked for rows in self._steps()]
+        return np.concatenate([np.zeros(0), *found]).astype(np.int64)
 
     def killers(self) -> list[NDArray[np.intp]]:
         """Mutants that each column kills."""
@@ -55,14 +56,17 @@ class LargeInstance(Instance):
 
     def unpacked(self, kills: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         """Yield some mutants at a time, and their rows of `kills_exact` unpacked."""
-        step = max(1, BLOCK_CELLS // max(len(self.inputs), 1))
-        for start in range(0, len(self.mutants), step):
-            rows = slice(start, start + step)
+        for rows in self._steps():
             yield rows, kills[rows].toarray()
 
     def part(self, table: Any, columns: NDArray[np.intp]) -> Any:
         """Return some columns of kills or slack, in compressed rows."""
         return csr_array(table[:, columns])
+
+    def _steps(self) -> Iterator[slice]:
+        step = max(1, BLOCK_CELLS // max(len(self.inputs), 1))
+        for start in range(0, len(self.mutants), step):
+            yield slice(start, start + step)
 
     def _with(self, data: NDArray[Any]) -> csr_array:
         kills = self.kills

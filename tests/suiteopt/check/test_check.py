@@ -149,7 +149,7 @@ def test_a_right_kernel_is_accepted_with_exit_code_0(place: Path, tmp_path: Path
     row = next(line for line in found.stdout.splitlines() if "level1/019:normal " in line)
     assert row.split() == ["level1/019:normal", "rms", "0", "0", "accepted"]
     told = found.stderr.splitlines()
-    assert told[0] == "judging right.py (1 of 1)"
+    assert told[0] == f"judging {right} (1 of 1)"
     inputs = [line.split()[1] for line in told if line.startswith("  input ")]
     listed = [line.split()[0] for line in found.stdout.splitlines()[1 : len(inputs) + 1]]
     assert inputs == listed
