@@ -37,6 +37,7 @@ from gpu_eval.problems.check_runs import compile_all
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import kernel_source, load_corpus
 from gpu_eval.problems.tensors import dimensions
+from suiteopt.console import run_script
 from suiteopt.matrix.schema import Status
 
 RESULTS = Path(__file__).parent / "results"
@@ -197,4 +198,4 @@ def table(result: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -26,6 +26,7 @@ import pandas as pd
 import pyarrow
 from numpy.typing import NDArray
 
+from suiteopt.console import run_script
 from suiteopt.matrix.kill import kill_table, matrix_kills
 from suiteopt.matrix.oracle import parse_oracle
 from suiteopt.matrix.schema import COUNTS, STATISTICS, Status
@@ -259,4 +260,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.synthetic_matrix import write_synthetic
+from suiteopt.console import run_script
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import cases
 from suiteopt.selection.enumerate import enumerate_best
@@ -112,4 +113,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.checks import CheckRow, all_checks
+from suiteopt.console import run_script
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.jsonable import dumps
 from suiteopt.matrix.store import Matrix, resolve_matrix
@@ -77,4 +78,4 @@ def _numbers(row: CheckRow) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from suiteopt.cli.format import points, share
+from suiteopt.console import run_script
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.question import Objective, ask
@@ -179,4 +180,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -7,11 +7,14 @@ import contextlib
 import errno
 import json
 import os
+import re
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from rich.console import Console
+from rich.text import Text
 
 from suiteopt.errors import MissingExtraError, UserError
 from suiteopt.matrix.jsonable import jsonable
@@ -25,6 +28,8 @@ EVAL_PACKAGES = frozenset({"torch", "tree_sitter", "tree_sitter_cuda", "elftools
 """What the extra ``eval`` brings; the base installation goes without."""
 INTERRUPTED = 130
 """What Typer makes of Ctrl-C on its own."""
+
+_BLANKS = re.compile(r"[ ]+$", re.MULTILINE)
 
 _UNWRITABLE = {
     errno.ENOSPC: "the disk is full; free some space and run the command again",
@@ -43,9 +48,39 @@ class _ReaderGoneError(BrokenPipeError):
 
 
 class _Console(Console):
+    """Says what a matrix or another tool's file holds, and nothing that a terminal acts on."""
+
     def on_broken_pipe(self) -> None:
         """Leave it to `run_app`."""
         raise _ReaderGoneError
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Take a line or the cell of a table, with control characters shown and not sent."""
+        return super().render_str(escaped(text), **options)
+
+
+class _Trimmed:
+    """A stream whose lines do not end in blanks, as the last column of a table does."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write whole lines."""
+        return self._stream.write(_BLANKS.sub("", text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def escaped(text: str) -> str:
+    """Return text with control characters written out, as Python does; lines stay lines."""
+    return "".join(
+        letter
+        if letter in "\n\t" or unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def stderr() -> Console:
@@ -60,7 +95,8 @@ def stdout() -> Console:
     """Return a console on standard output; as wide as needed where that is no terminal."""
     _require_stdout()
     width = None if sys.stdout.isatty() else 160
-    return _Console(highlight=False, markup=False, emoji=False, width=width)
+    out = cast("IO[str]", _Trimmed(sys.stdout))
+    return _Console(file=out, highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
@@ -103,6 +139,24 @@ def _say(text: str) -> None:
             sys.stderr.write(text)
 
 
+def _leave_quietly() -> NoReturn:
+    """End without an error: the reader went away (a pipe into `head`), nothing can be said."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
+
+
+def run_script(main: Callable[[], None]) -> None:
+    """Run a script's main function; it ends on a reader gone or a bad input as commands do."""
+    try:
+        main()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _leave_quietly()
+    except UserError as error:
+        fail(str(error))
+
+
 def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
     """Run a Typer application; every foreseeable failure becomes one sentence and exit code 2.
 
@@ -123,9 +177,7 @@ def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:
     except (KeyboardInterrupt, EOFError):
         fail("interrupted; " + (resume_hint or "nothing was written"))
     except BrokenPipeError:
-        # The reader went away (a pipe into `head`); not an error, but nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _leave_quietly()
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
         if package not in EVAL_PACKAGES:

@@ -4,6 +4,7 @@ import pkgutil
 from importlib import import_module
 
 import experiments.findings
+from suiteopt.console import run_script
 
 SHARED = frozenset({"common", "__main__"})
 
@@ -17,4 +18,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -3,6 +3,7 @@
 from experiments.findings.common import Finding, report, scope, table
 from suiteopt.audit.blind_band import BlindBand, blind_band
 from suiteopt.audit.figure import band_svg
+from suiteopt.console import run_script
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import load_protocol
@@ -50,8 +51,8 @@ def find(matrix: Matrix) -> Finding:
 
 def _words(matrix: Matrix, band: BlindBand) -> list[str]:
     words = [
-        "Nobody published this figure; reports say that one tolerance is wrong as reductions grow "
-        "(telamon 237, HipKittens 64, AiDotNet.Tensors 897), and this is by how much.",
+        "Nobody published this figure; issues of kernel projects say that one tolerance is wrong "
+        "as reductions grow, and this is by how much.",
         "terms: how many of n equal terms may be missing at 1e-2; times: how often the band at "
         "1e-2 holds what the worst correct kernel needs; above 1 zeros pass.",
     ]
@@ -76,4 +77,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from experiments.findings.common import Finding, report, scope, table
 from suiteopt.audit.ceiling import Ceiling, Ceilings, ceilings
 from suiteopt.cli.format import share
+from suiteopt.console import run_script
 from suiteopt.matrix.store import Matrix
 
 PUBLISHED = {
@@ -89,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

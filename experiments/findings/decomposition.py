@@ -3,6 +3,7 @@
 from experiments.findings.common import Finding, report, scope, table
 from suiteopt.audit.decomposition import Decomposition, Factor, decompose
 from suiteopt.cli.format import points, share
+from suiteopt.console import run_script
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import load_protocol
@@ -65,4 +66,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -3,6 +3,7 @@
 from experiments.findings.common import Finding, report, scope, slim, table
 from suiteopt.audit import audit
 from suiteopt.cli.format import interval, points, share
+from suiteopt.console import run_script
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import load_protocol
@@ -74,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -4,6 +4,7 @@ from experiments.findings.common import Finding, report, scope, table
 from suiteopt.audit.ceiling import TOLERANCES
 from suiteopt.audit.referee_reasons import Defect
 from suiteopt.audit.refereeability import refereeability
+from suiteopt.console import run_script
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import load_protocol
 
@@ -84,4 +85,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -2,6 +2,7 @@
 
 from experiments.findings.common import Finding, report, scope, slim, table
 from suiteopt.cli.format import points, share
+from suiteopt.console import run_script
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.select import select
@@ -93,4 +94,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

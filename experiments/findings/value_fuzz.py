@@ -6,6 +6,7 @@ from experiments.findings.common import Finding, report, scope, slim, table
 from suiteopt.audit import audit
 from suiteopt.audit.ceiling import TOLERANCES
 from suiteopt.cli.format import share
+from suiteopt.console import run_script
 from suiteopt.matrix.oracle import fixed
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import load_protocol
@@ -74,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -24,7 +24,7 @@ from experiments.wild_counts import (
     judged,
 )
 from suiteopt.cli.format import interval, share
-from suiteopt.console import stdout
+from suiteopt.console import run_script, stdout
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.validation.crossval import cross_validate
@@ -211,4 +211,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -6,6 +6,7 @@ see. A worker that is lost loses nothing: Dask gives its task to another.
 """
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOCAL = "local:"
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[^\s/:]+:\d{1,5}")
 AHEAD = 2
 """Tasks on a cluster for each thread of its workers: one to do and one to go on with."""
 
@@ -33,6 +35,27 @@ TRIES = 3
 """How often a task may take a whole worker of the cluster with it."""
 
 CONNECT_SECONDS = 20
+
+
+def check_scheduler(scheduler: str) -> int:
+    """Return how many worker processes of this machine are asked for; 0 for an address.
+
+    Raises
+    ------
+    UserError
+        If it is neither an address nor ``local:N``.
+    """
+    if scheduler.startswith(LOCAL):
+        count = scheduler.removeprefix(LOCAL)
+        if not count.isdecimal() or int(count) < 1:
+            raise UserError(f"'{scheduler}' is no cluster; use local:N with N of at least 1")
+        return int(count)
+    if not _ADDRESS.fullmatch(scheduler):
+        raise UserError(
+            f"'{scheduler}' is no address of a Dask scheduler; give one such as tcp://host:8786, "
+            "or local:N for N worker processes on this machine"
+        )
+    return 0
 
 
 @contextmanager
@@ -47,16 +70,17 @@ def connect(scheduler: str) -> "Iterator[Client]":
     Raises
     ------
     UserError
-        If nobody answers there, or Dask is not installed.
+        If it is no address, nobody answers there, or Dask is not installed.
     """
     try:
         import dask
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise MissingExtraError("distributed", "cluster") from error
+    count = check_scheduler(scheduler)
     # Workers start children of their own, which daemons may not.
     with dask.config.set({"distributed.worker.daemon": False}):
-        if not scheduler.startswith(LOCAL):
+        if not count:
             try:
                 client = Client(scheduler, timeout=CONNECT_SECONDS)
             except (OSError, ValueError, TimeoutError) as error:
@@ -67,11 +91,10 @@ def connect(scheduler: str) -> "Iterator[Client]":
             with client:
                 yield client
             return
-        count = scheduler.removeprefix(LOCAL)
-        if not count.isdecimal() or int(count) < 1:
-            raise UserError(f"'{scheduler}' is no cluster; use local:N with N of at least 1")
         with (
-            LocalCluster(int(count), threads_per_worker=1, dashboard_address=":0") as cluster,
+            LocalCluster(
+                check_scheduler(scheduler), threads_per_worker=1, dashboard_address=":0"
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client

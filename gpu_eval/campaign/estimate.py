@@ -9,6 +9,7 @@ from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.matrix.schema import ShapeScope
 
+ESTIMATED_FOR = "an NVIDIA H200"
 BYTES_A_SECOND = 4e12
 OPERATIONS_A_SECOND = 7e12
 CELL_SECONDS = 0.15e-3

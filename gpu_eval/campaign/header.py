@@ -1,7 +1,9 @@
 """What ``matrix.json`` says of a campaign: tool, device, policy, hashes, label."""
 
+import tomllib
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from gpu_eval.campaign.plan import CampaignPlan
@@ -10,6 +12,9 @@ from gpu_eval.devices.base import Device
 from suiteopt.matrix.schema import ShapeScope
 
 TOOL = "gpu-eval"
+DISTRIBUTION = "kernel-suiteopt"
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+"""Beside the packages in a checkout, and nowhere else."""
 POLICY = {"tf32": False, "fast_math": False}
 
 
@@ -35,11 +40,21 @@ def header(
 
 
 def tool_version() -> str:
-    """Return the version of this distribution."""
+    """Return the version of this distribution; of a checkout that is not installed, its own.
+
+    The latter with ``+source``: what runs may be any state of the sources of that version.
+    """
     try:
-        return version("kernel-suiteopt")
+        return version(DISTRIBUTION)
     except PackageNotFoundError:
-        return "0+unknown"
+        pass
+    try:
+        project = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]
+        if project["name"] == DISTRIBUTION:
+            return f"{project['version']}+source"
+    except (OSError, ValueError, KeyError):
+        pass
+    return "0+unknown"
 
 
 def label(plan: CampaignPlan, device: Device) -> str:

@@ -70,16 +70,18 @@ def check(
 ) -> None:
     """Check every substrate and control against fp64 on every shape and recipe.
 
+    With --corpus and without names, only that corpus' problems are checked.
+
     Exits with code 1 if one is wrong.
     """
     from gpu_eval.campaign.plan import find_profile, of_levels
     from gpu_eval.devices.registry import open_device
 
-    known = _load(corpus)
     if problems and everything:
         raise UserError("give either problems or --all, not both")
     if level and (problems or everything):
         raise UserError("give --level alone, without problems and --all")
+    known = _load(corpus, built_in=bool(problems) or everything or not corpus)
     asked = [known.problem(name) for name in dict.fromkeys(problems or known.problems)]
     chosen = [problem.id for problem in of_levels(asked, level or ())]
     find_profile(profile)
@@ -166,7 +168,7 @@ def _table(report: "CheckReport") -> Table:
     return lines
 
 
-def _load(corpus: Corpora) -> "Corpus":
+def _load(corpus: Corpora, built_in: bool = True) -> "Corpus":
     from gpu_eval.problems.loader import load_corpus
 
-    return load_corpus([Path(directory) for directory in absolute(corpus)])
+    return load_corpus([Path(directory) for directory in absolute(corpus)], built_in=built_in)

@@ -57,7 +57,7 @@ def run(
     ] = False,
     scheduler: Scheduler = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
+        bool, typer.Option("--dry-run", help="Say what it would cost on an H200, and do nothing.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -67,6 +67,7 @@ def run(
     without --problem, only that corpus' problems are measured. Without --problem and --level,
     'demo' and 'quick' measure the same six problems always, 'full' and 'contract' all of them.
     """
+    from gpu_eval.campaign.cluster import check_scheduler
     from gpu_eval.campaign.device_settings import on_device
     from gpu_eval.campaign.plan import find_profile
     from gpu_eval.campaign.progress import reporter
@@ -76,6 +77,8 @@ def run(
 
     corpora = absolute(corpus)
     find_profile(profile)
+    if scheduler:
+        check_scheduler(scheduler)
     if dry_run:
         check_name(device)
         asked = Settings(
@@ -115,31 +118,37 @@ def resume(
 
 
 def tell_estimate(settings: "Settings", as_json: bool) -> None:
-    """Say what a campaign would cost on a GPU."""
+    """Say what a campaign would cost on a GPU; of a processor its size alone."""
     from dataclasses import asdict
 
-    from gpu_eval.campaign.estimate import estimate
+    from gpu_eval.campaign.estimate import ESTIMATED_FOR, estimate
     from gpu_eval.campaign.plan import build_plan
 
     found = estimate(build_plan(settings))
+    timed = settings.device != "cpu"
     lines = table(
-        "What it would cost on an H200",
-        "problem", "inputs#", "contract scope#", "cells#", "MiB#", "seconds#",
+        f"What it would cost on {ESTIMATED_FOR}" if timed else "What would run, on a CPU",
+        "problem", "inputs#", "contract scope#", "cells#", "MiB#", *(["seconds#"] if timed else []),
     )  # fmt: skip
     for row in found:
-        figures = (row.inputs, row.contract_scope, row.cells, row.largest_bytes >> 20)
-        lines.add_row(row.problem, *map(str, figures), f"{row.seconds:.1f}")
+        figures = [row.inputs, row.contract_scope, row.cells, row.largest_bytes >> 20]
+        seconds = [f"{row.seconds:.1f}"] if timed else []
+        lines.add_row(row.problem, *map(str, figures), *seconds)
+    cells, total = sum(row.cells for row in found), sum(row.seconds for row in found)
     answer = {
         "profile": settings.profile,
-        "problems": [asdict(row) for row in found],
-        "cells": sum(row.cells for row in found),
-        "seconds": sum(row.seconds for row in found),
+        "estimated_for": ESTIMATED_FOR if timed else None,
+        "problems": [asdict(row) if timed else {**asdict(row), "seconds": None} for row in found],
+        "cells": cells,
+        "seconds": total if timed else None,
     }
-    total = (
-        f"{answer['cells']} cells, {answer['seconds']:.0f} s of cells; inputs, controls, "
-        "compiling and restarts come on top"
-    )
-    show(as_json, answer, lines, total)
+    words = f"{cells} cells; how long a CPU takes is not estimated"
+    if timed:
+        words = (
+            f"{cells} cells, {total:.0f} s of cells on {ESTIMATED_FOR}; inputs, controls, "
+            "compiling and restarts come on top"
+        )
+    show(as_json, answer, lines, words)
 
 
 def report(finished: "Finished", as_json: bool) -> None:

@@ -11,7 +11,7 @@ from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import Protocol, known_protocols, load_oracle, protocol_inputs
-from suiteopt.selection.cases import OWN_PROTOCOL
+from suiteopt.selection.columns import OWN_PROTOCOL
 from suiteopt.selection.comparators import parse_any
 from suiteopt.suite import Suite
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from suiteopt.audit.checks import check_table, protocol_check
 from suiteopt.audit.critical import critical_table
@@ -150,7 +151,7 @@ def dossier(matrix: Matrix, name: str, oracle: Oracle, protocol: Protocol | None
     if found.empty:
         raise UserError(
             f"the matrix at {matrix.path} has no problem and no implementation '{name}'; "
-            f"its problems are {', '.join(matrix.problem_ids)}"
+            + (_instead(matrix, name) or f"its problems are {', '.join(matrix.problem_ids)}")
         )
     row = found.iloc[0]
     problem = str(row["problem"])
@@ -165,6 +166,23 @@ def dossier(matrix: Matrix, name: str, oracle: Oracle, protocol: Protocol | None
         own=None if protocol is None else own_check(matrix, problem, name, protocol),
         diff=mutant_diff(matrix, name),
     )
+
+
+def _instead(matrix: Matrix, name: str) -> str:
+    """What a matrix measured of a mutant's rule, where it measured only some of its sites."""
+    problem, *middle, rule, number = name.split(":") if name.count(":") >= 3 else [""] * 4
+    if problem not in matrix.problem_ids or not middle or not number.isdecimal():
+        return ""
+    rows = matrix.implementations_of(problem)
+    named = (rows["kind"] == str(Kind.MUTANT)) & (rows["implementation"].str.count(":") >= 3)
+    mutants = rows.loc[named, ["implementation", "substrate"]]
+    rules = mutants["implementation"].str.split(":").str[-2]
+    same = mutants["implementation"][rules == rule].tolist()
+    if not same:
+        return ""
+    one_each = not pd.DataFrame({"s": mutants["substrate"], "r": rules}).duplicated().any()
+    which = "one site of each rule in each kernel" if one_each else "some sites of each rule"
+    return f"it measured {which}, of {rule} in {problem} that of {', '.join(same)}"
 
 
 def own_check(matrix: Matrix, problem: str, name: str, protocol: Protocol) -> OwnCheck | None:

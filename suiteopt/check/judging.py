@@ -25,6 +25,7 @@ def judge(
     reference: Path,
     settings: Settings,
     progress: Callable[[str, int, int], None] | None = None,
+    each_input: Callable[[str, int, int], None] | None = None,
 ) -> tuple[str, tuple[CandidateReport, ...]]:
     """Judge candidates by a suite, and beside it by their benchmark's own check.
 
@@ -39,6 +40,8 @@ def judge(
     settings : Settings
     progress : callable, optional
         Is told each candidate as its turn comes: name, how many were begun, of how many.
+    each_input : callable, optional
+        Is told each input of a candidate likewise.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def judge(
                 for candidate in group:
                     if progress is not None:
                         progress(candidate.name, len(reports) + 1, len(candidates))
-                    reports.append(line.run(session))
+                    reports.append(line.run(session, each_input))
     return device, tuple(reports)
 
 
@@ -82,11 +85,13 @@ class _OneAhead:
         self._started: list[Trial] = []
         self._start()
 
-    def run(self, session: Session) -> CandidateReport:
+    def run(
+        self, session: Session, progress: Callable[[str, int, int], None] | None
+    ) -> CandidateReport:
         """Run the first that was not run."""
         trial = self._started[0]
         self._start()
-        report = trial.run(session)
+        report = trial.run(session, progress)
         trial.close()
         self._started.remove(trial)
         return report

@@ -6,6 +6,7 @@ the next configuration; one that was fatal twice is not run again.
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,16 @@ class Trial:
         self._fatal = 0
         self._drawn = False  # whether this process has the reference's drawn parameters
 
-    def run(self, session: Session) -> CandidateReport:
+    def run(
+        self, session: Session, progress: Callable[[str, int, int], None] | None = None
+    ) -> CandidateReport:
         """Run it on everything that a referee has.
+
+        Parameters
+        ----------
+        session : Session
+        progress : callable, optional
+            Is told each input as its turn comes: name, how many were begun, of how many.
 
         Raises
         ------
@@ -60,7 +69,11 @@ class Trial:
             If the referee fails, or no process can be started.
         """
         self._session = session
-        outcomes = [self._outcome(n) for n in range(len(session.plan))]
+        outcomes = []
+        for number, planned in enumerate(session.plan):
+            if progress is not None:
+                progress(planned.name, number + 1, len(session.plan))
+            outcomes.append(self._outcome(number))
         draws = session.draws
         return CandidateReport(
             self._candidate.name,

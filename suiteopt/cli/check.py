@@ -87,7 +87,10 @@ def check(
     settings = Settings(_device(device), _seconds(load_timeout), _seconds(timeout), max_bytes)
     chosen, own = read(suite), load_protocol(protocol)
     candidates, skipped = _candidates(chosen, problem, candidate)
-    used, reports = judge(candidates, chosen, own, reference, settings, _progress())
+    telling = [_telling("judging {} ({} of {})"), _telling("  input {} ({} of {})")]
+    if len(candidates) > 1:
+        telling[1] = None  # a line a candidate is enough to see that it goes on
+    used, reports = judge(candidates, chosen, own, reference, settings, *telling)
     if json:
         about = {"protocol": own.name, "reference": str(reference), "device": used}
         print_json(_document(suite, chosen, about, reports, skipped))
@@ -131,12 +134,11 @@ def _stop(*_signal: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _progress() -> Callable[[str, int, int], None] | None:
+def _telling(words: str) -> Callable[[str, int, int], None] | None:
+    """Say on standard error what runs: a large candidate takes minutes."""
     console = stderr()
-    if not console.is_terminal:
-        return None
     return lambda name, number, total: console.print(
-        f"judging {plain(name)} ({number} of {total})", soft_wrap=True
+        words.format(plain(name), number, total), soft_wrap=True
     )
 
 

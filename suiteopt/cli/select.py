@@ -1,15 +1,13 @@
 """`suiteopt select`: the best inputs of every problem."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from suiteopt.cli.format import share
 from suiteopt.cli.options import (
     IncompleteOption,
     JsonOption,
@@ -19,7 +17,8 @@ from suiteopt.cli.options import (
     SolverOption,
     TargetOption,
 )
-from suiteopt.console import command_words, print_json, stderr, stdout
+from suiteopt.cli.select_tables import tell, tell_review
+from suiteopt.console import command_words, print_json, stderr
 from suiteopt.errors import UserError
 from suiteopt.export.registry import get_target
 from suiteopt.export.shortened import shortened, warning
@@ -29,8 +28,7 @@ from suiteopt.matrix.ledger import record_opening
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.export import to_suite
 from suiteopt.selection.question import Objective
-from suiteopt.selection.report import MatrixSelection
-from suiteopt.selection.review import Review, review_matrix
+from suiteopt.selection.review import review_matrix
 from suiteopt.selection.select import select as choose
 from suiteopt.selection.settle import settle
 from suiteopt.selection.wishes import Wishes
@@ -162,7 +160,7 @@ def select(
             print_json({"oracle": question.oracle.name, "present": review,
                         "rows": [row.as_dict() for row in rows]})  # fmt: skip
         else:
-            _tell_review(rows)
+            tell_review(rows)
         return
     wishes = Wishes(detect, "overall" if overall else per.value, total, max_bytes, max_ms, kills)
     kept = [] if extend is None else _members(extend)
@@ -206,7 +204,7 @@ def select(
     if json:
         print_json(answer)
         return
-    _tell(chosen)
+    tell(chosen)
     if output is not None:
         stderr().print(f"wrote {output}", soft_wrap=True)
 
@@ -223,83 +221,3 @@ def _members(suite: Path) -> list[str]:
 
 def _command() -> str:
     return shlex.join(["suiteopt", *command_words()])
-
-
-def _tell(chosen: MatrixSelection) -> None:
-    console = stdout()
-    console.print(
-        f"{chosen.members} inputs for {len(chosen.problems)} problems under {chosen.oracle}"
-        + (f" for {chosen.target}" if chosen.target else "")
-        + f"  ({chosen.label})",
-        soft_wrap=True,
-    )
-    problems = Table(box=None, pad_edge=False)
-    for heading in ("problem", "faults", "detected", "proof", "optima", "members"):
-        problems.add_column(heading, justify="right" if heading in {"faults", "optima"} else "left")
-    for part in chosen.problems:
-        problems.add_row(
-            part.problem,
-            str(part.tally.mutants),
-            share(part.tally.share),
-            str(part.selection.status),
-            "" if part.selection.optima is None else str(part.selection.optima),
-            ", ".join(name.removeprefix(f"{part.problem}:") for name in part.selection.members),
-        )
-    console.print(problems)
-    families = Table(box=None, pad_edge=False)
-    for heading in ("family", "faults", "detected", "missed"):
-        families.add_column(heading, justify="left" if heading == "family" else "right")
-    for name, tally in chosen.by_family.items():
-        families.add_row(name, str(tally.mutants), str(tally.detected), share(tally.missed_share))
-    console.print(families)
-    if chosen.wishes.bounded:
-        console.print(
-            f"{chosen.members} inputs, {sum(p.bytes for p in chosen.problems) / 1e6:.3g} MB, "
-            f"{sum(p.milliseconds for p in chosen.problems):.3g} ms in all",
-            soft_wrap=True,
-        )
-    if chosen.at_least is not None:
-        console.print(
-            f"{chosen.members} inputs; no suite with fewer than {chosen.at_least} detects that",
-            soft_wrap=True,
-        )
-    if chosen.wishes.times > 1:
-        console.print(f"detected: killed at least {chosen.wishes.times} times")
-    console.print(
-        f"detects {share(chosen.fitted_share)} of {chosen.tally.mutants} faults "
-        f"(macro {share(chosen.fitted_macro_share)}, distinct behaviours "
-        f"{share(chosen.distinct_share)}); {chosen.false_rejections} correct cells rejected; "
-        f"{chosen.status} in {chosen.seconds:.2f} s",
-        soft_wrap=True,
-    )
-    hidden = chosen.tally.mutants - chosen.in_output.mutants
-    if hidden and chosen.in_output.mutants:
-        console.print(
-            f"detects {share(chosen.in_output.share)} of the {chosen.in_output.mutants} that show "
-            f"in an output; the other {hidden} leave elements unwritten over a stale right result, "
-            "write beside the output or race, which poison, guard zones and a sanitizer find",
-            soft_wrap=True,
-        )
-
-
-def _tell_review(rows: Sequence[Review]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("input", "kills", "sole killer of", "verdict"):
-        left = heading in {"input", "verdict"}
-        table.add_column(heading, justify="left" if left else "right", overflow="fold")
-    for part in rows:
-        for row in part.inputs:
-            verdict = "needed"
-            if row.dominated_by is not None:
-                verdict = f"dominated by {row.dominated_by.removeprefix(f'{part.problem}:')}"
-            elif row.redundant:
-                verdict = "redundant"
-            table.add_row(row.input, str(row.kills), str(len(row.sole)), verdict)
-    console = stdout()
-    console.print(table)
-    gone = [name for part in rows for name in part.removable]
-    console.print(
-        f"{len(gone)} of {sum(len(part.inputs) for part in rows)} inputs can go together without "
-        f"losing a fault: {', '.join(gone) or 'none'}",
-        soft_wrap=True,
-    )

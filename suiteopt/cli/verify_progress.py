@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from suiteopt.console import stderr
-from suiteopt.export.loading import Progress, Step
+from suiteopt.export.file_record import Progress, Step
 
 TURNS = ("first", "second")
 

@@ -1,6 +1,6 @@
 """Behavioural duplicates: mutants whose cells are equal on every input of both pools."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from suiteopt.matrix.checks import check_statistic
 from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.pieces import is_large
 from suiteopt.matrix.schema import COUNTS, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.tables import cells_file, comparators, maximum_column
@@ -34,15 +35,22 @@ def behaviours(matrix: Matrix, problem: str, implementations: Sequence[str]) -> 
     """
     names = [*comparators(matrix.meta.ratios), *(str(count) for count in COUNTS)]
     names += [maximum_column(name) for name in names]
-    cells = matrix.cells_table(problem, ["implementation", "input", "status", *names])
+    columns_read = ["implementation", "input", "status", *names]
     layout = layout_of(matrix, problem)
     places = {name: row for row, name in enumerate(implementations)}
-    rows, columns = _codes(cells["implementation"], places), _codes(cells["input"], layout.columns)
-    known = np.flatnonzero(rows >= 0)
-    hashes = _hashes(cells, names, str(matrix.path / cells_file(problem)))
-    placed = _mixed(hashes[known] ^ _mixed(columns[known].view(np.uint64)))
     sums = np.zeros(len(implementations), dtype=np.uint64)
-    np.add.at(sums, rows[known], placed)  # whatever the order of the cells
+    parts: Iterable[pa.Table] = (
+        matrix.cells_parts(problem, columns_read)
+        if is_large(layout)
+        else [matrix.cells_table(problem, columns_read)]
+    )
+    for cells in parts:
+        rows = _codes(cells["implementation"], places)
+        columns = _codes(cells["input"], layout.columns)
+        known = np.flatnonzero(rows >= 0)
+        hashes = _hashes(cells, names, str(matrix.path / cells_file(problem)))
+        placed = _mixed(hashes[known] ^ _mixed(columns[known].view(np.uint64)))
+        np.add.at(sums, rows[known], placed)  # whatever the order of the cells
     _, first, group = np.unique(sums, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))
     return np.asarray(order[group.reshape(-1)], dtype=np.int64)

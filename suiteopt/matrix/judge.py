@@ -1,7 +1,7 @@
 """One problem's cells against tolerances: kills, rejections, what is known, and by how much."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,12 +157,53 @@ def dense_of(
     return dense
 
 
-def sparse_of(
-    values: NDArray[S], block: CellBlock, rows: NDArray[np.bool_], shape: tuple[int, int]
-) -> csr_array:
-    """Return values of the stored cells of some rows in compressed rows; no table in between."""
-    chosen = (values != 0) & rows[block.rows]
-    places = np.flatnonzero(chosen) if block.order is None else block.order[chosen[block.order]]
-    counts = np.bincount(block.rows[places], minlength=shape[0])[rows]
-    ends = np.concatenate([[0], counts.cumsum()])
-    return csr_array((values[places], block.columns[places], ends), shape=(len(counts), shape[1]))
+def share_places(table: csr_array, other: csr_array) -> None:
+    """Let a table keep the places of another one where they are the same."""
+    if np.array_equal(table.indptr, other.indptr) and np.array_equal(table.indices, other.indices):
+        table.indices, table.indptr = other.indices, other.indptr
+
+
+class SparseRows:
+    """Values of the stored cells of some rows, in compressed rows; no table in between.
+
+    Parameters
+    ----------
+    rows : ndarray of bool, implementations
+        Rows of the result.
+    shape : tuple of int
+        Numbers of implementations and inputs.
+    cells : int
+        The most values that will come. Room for them is asked for at once, and costs memory only
+        as it is filled: pieces that are put together at the end would need it twice.
+    kind : type
+        Of the values.
+    """
+
+    def __init__(
+        self,
+        rows: NDArray[np.bool_],
+        shape: tuple[int, int],
+        cells: int,
+        kind: type[np.bool_] | type[np.float32],
+    ) -> None:
+        self._rows, self._width, self._taken = rows, shape[1], 0
+        self._counts = np.zeros(shape[0], dtype=np.int64)
+        self._values = np.empty(cells, dtype=kind)
+        self._columns = np.empty(cells, dtype=np.int32)
+
+    def add(self, values: NDArray[Any], block: CellBlock) -> None:
+        """Take the values that are not 0; blocks come in the order of their cells."""
+        chosen = (values != 0) & self._rows[block.rows]
+        order = block.order
+        places = np.flatnonzero(chosen) if order is None else order[chosen[order]]
+        self._counts += np.bincount(block.rows[places], minlength=len(self._rows))
+        room = slice(self._taken, self._taken + len(places))
+        self._values[room] = values[places]
+        self._columns[room] = block.columns[places]
+        self._taken = room.stop
+
+    def table(self) -> csr_array:
+        """Return what was taken."""
+        ends = np.concatenate([[0], self._counts[self._rows].cumsum()])
+        values, columns = self._values[: self._taken], self._columns[: self._taken]
+        return csr_array((values, columns, ends), shape=(len(ends) - 1, self._width))

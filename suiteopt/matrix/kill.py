@@ -8,13 +8,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suiteopt.errors import UserError
-from suiteopt.matrix.judge import SLACK_LIMIT, dense_of, judge, sparse_of, tolerances_in_force
+from suiteopt.matrix.judge import (
+    SLACK_LIMIT,
+    SparseRows,
+    dense_of,
+    judge,
+    share_places,
+    tolerances_in_force,
+)
 from suiteopt.matrix.layout import Layout, floors_of, layout_of
 from suiteopt.matrix.oracle import Oracle
+from suiteopt.matrix.pieces import CellPieces, load_block, load_cells, some_rows
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
-from suiteopt.matrix.tables import cells_file
-from suiteopt.matrix.verdict import CellBlock, cell_block, needed_columns
+from suiteopt.matrix.verdict import CellBlock
 
 __all__ = [
     "SLACK_LIMIT",
@@ -89,28 +96,6 @@ class KillTable:
         return np.asarray(unknown.any(axis=1), dtype=np.bool_)
 
 
-def load_block(matrix: Matrix, problem: str, oracle: Oracle) -> CellBlock:
-    """Return what an oracle needs of a problem's cells.
-
-    One block answers every oracle of the same comparator, non-finite policy and fatal statuses,
-    so that many tolerances or sets of controls cost one reading.
-
-    Raises
-    ------
-    UserError
-        If the comparator is not stored, or a file is missing or damaged.
-    """
-    layout = layout_of(matrix, problem)
-    return cell_block(
-        matrix.cells_table(problem, needed_columns(oracle)),
-        oracle,
-        layout.rows,
-        layout.columns,
-        layout.varied,
-        str(matrix.path / cells_file(problem)),
-    )
-
-
 def kill_table(
     matrix: Matrix,
     problem: str,
@@ -153,8 +138,11 @@ def kill_table(
     """
     layout = layout_of(matrix, problem)
     ids, names = layout.ids, layout.names
-    if block is None:
-        block = load_block(matrix, problem, oracle)
+    cells = load_cells(matrix, problem, oracle) if block is None else (block,)
+    if isinstance(cells, CellPieces):
+        correct = some_rows(cells, layout.kinds != str(Kind.MUTANT))
+    else:
+        (correct,) = cells
     control_rows = np.flatnonzero(layout.kinds == str(Kind.CONTROL))
     by_default = _calibrates(layout, oracle)
     chosen = set(ids[by_default] if controls is None else controls)
@@ -167,29 +155,42 @@ def kill_table(
         oracle,
         floors_of(matrix, problem, oracle.comparator),
         layout.dtype,
-        block,
+        correct,
         control_rows[calibrating],
         shape,
     )
-    verdict = judge(block, oracle, tolerances, layout.valid, names)
+    verdict = judge(correct, oracle, tolerances, layout.valid, names)
     is_row, names_of_rows, kinds = layout.rows_with(include_locked)
-    rejected = dense_of(verdict.rejected, block, control_rows, shape)
-    control_ran = dense_of(verdict.known, block, control_rows, shape)
+    rejected = dense_of(verdict.rejected, correct, control_rows, shape)
+    control_ran = dense_of(verdict.known, correct, control_rows, shape)
     substrates = np.flatnonzero(layout.kinds == str(Kind.SUBSTRATE))
     accepts = ~rejected[calibrating].any(axis=0)
     # A correct kernel that the faults were injected into: its mutants would die of its own error.
-    accepts &= ~dense_of(verdict.rejected, block, substrates, shape).any(axis=0)
+    accepts &= ~dense_of(verdict.rejected, correct, substrates, shape).any(axis=0)
     if calibrating.any():
         accepts &= control_ran[calibrating].any(axis=0)
+    count = cells.count if isinstance(cells, CellPieces) else len(correct.rows)
+    kills = SparseRows(is_row, shape, count, np.bool_)
+    ran = SparseRows(is_row, shape, count, np.bool_)
+    slack = SparseRows(is_row, shape, count, np.float32)
+    for piece in cells:
+        if piece is not correct:
+            verdict = judge(piece, oracle, tolerances, layout.valid, names)
+        kills.add(verdict.kills, piece)
+        ran.add(verdict.known, piece)
+        slack.add(verdict.slack, piece)
+    killed, known, decades = kills.table(), ran.table(), slack.table()
+    share_places(decades, killed)
+    share_places(known, killed)
     return KillTable(
         problem=problem,
         oracle=oracle,
         implementations=names_of_rows,
         kinds=kinds,
         inputs=names,
-        kills=sparse_of(verdict.kills, block, is_row, shape),
-        ran=sparse_of(verdict.known, block, is_row, shape),
-        slack=sparse_of(verdict.slack, block, is_row, shape),
+        kills=killed,
+        ran=known,
+        slack=decades,
         tolerances=tolerances,
         choosable=layout.valid & layout.candidate & accepts & np.isfinite(tolerances),
         controls=control_ids,

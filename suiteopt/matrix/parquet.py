@@ -1,6 +1,6 @@
 """Data frames to Parquet bytes: the same bytes for the same content."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,23 +36,34 @@ def to_arrow(frame: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
     return pa.table(arrays, schema=pa.schema([(c.name, c.type) for c in columns]))
 
 
-def encode(table: pa.Table) -> bytes:
-    """Return a table as Parquet: zstd, words as dictionaries, floats split into byte streams.
+def encode(tables: Iterable[pa.Table]) -> bytes:
+    """Return tables as the row groups of one Parquet file: zstd, words as dictionaries.
 
-    The low bits of a float that was rounded to 12 significant bits are zero, so one of its four
-    byte streams vanishes in compression.
+    Floats are split into byte streams: the low bits of a float that was rounded to 12 significant
+    bits are zero, so one of its four streams vanishes in compression.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+        One or more, of the same columns.
     """
-    floats = [f.name for f in table.schema if pa.types.is_floating(f.type)]
     sink = pa.BufferOutputStream()
-    pq.write_table(
-        table,
-        sink,
-        compression="zstd",
-        compression_level=COMPRESSION_LEVEL,
-        use_dictionary=[f.name for f in table.schema if f.name not in floats],
-        use_byte_stream_split=floats,
-        write_statistics=False,
-    )
+    writer: pq.ParquetWriter | None = None
+    for table in tables:
+        if writer is None:
+            floats = [f.name for f in table.schema if pa.types.is_floating(f.type)]
+            writer = pq.ParquetWriter(
+                sink,
+                table.schema,
+                compression="zstd",
+                compression_level=COMPRESSION_LEVEL,
+                use_dictionary=[f.name for f in table.schema if f.name not in floats],
+                use_byte_stream_split=floats,
+                write_statistics=False,
+            )
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
     return bytes(sink.getvalue())
 
 

@@ -1,6 +1,6 @@
 """Open a matrix and read it, one problem at a time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.checks import check_columns, check_rows
-from suiteopt.matrix.files import sha256
 from suiteopt.matrix.header import MatrixMeta, read_header
 from suiteopt.matrix.locate import resolve_matrix
+from suiteopt.matrix.reading import Files
 from suiteopt.matrix.tables import (
     IMPLEMENTATIONS,
     INPUTS,
@@ -33,7 +32,7 @@ __all__ = ["Matrix", "resolve_matrix"]
 
 T = TypeVar("T")
 
-_TRY = "copy the matrix again or run `gpu-eval resume`"
+_CELL_WORDS = tuple(c.name for c in cell_columns() if pa.types.is_dictionary(c.type))
 
 
 class Matrix:
@@ -51,7 +50,7 @@ class Matrix:
     def __init__(self, path: Path, meta: MatrixMeta) -> None:
         self.path = path
         self.meta = meta
-        self._verified: set[str] = set()
+        self._files = Files(path, meta)
         self._made: dict[str, Any] = {}
         self._parts: dict[tuple[str, str], pd.DataFrame] = {}
 
@@ -142,14 +141,11 @@ class Matrix:
 
     def cells_table(self, problem: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the cells of a problem as an Arrow table, its words dictionary-encoded."""
-        name = cells_file(self._known(problem))
-        if name not in self.meta.files and not self.meta.complete:
-            raise UserError(
-                f"the matrix at {self.path} is incomplete, the cells of {problem} are not "
-                "measured yet; finish it with `gpu-eval resume`"
-            )
-        words = [c.name for c in cell_columns() if pa.types.is_dictionary(c.type)]
-        return self._table(name, columns, words)
+        return self._files.table(self._cells_file(problem), columns, _CELL_WORDS)
+
+    def cells_parts(self, problem: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield what `cells_table` returns, some rows at a time: for a problem beyond memory."""
+        return self._files.parts(self._cells_file(problem), columns, _CELL_WORDS)
 
     def source(self, problem: str, file: str) -> str:
         """Return the text of a substrate's source file.
@@ -167,7 +163,7 @@ class Matrix:
                 f"the matrix at {self.path} carries no source {file!r} of {problem}; "
                 f"it has {', '.join(known) or 'none'}"
             )
-        return self._bytes(name).decode("utf-8", errors="replace")
+        return self._files.bytes(name).decode("utf-8", errors="replace")
 
     def verify(self) -> None:
         """Check every file of the matrix against its hash, whether read or not.
@@ -178,7 +174,16 @@ class Matrix:
             At the first file that is missing or differs.
         """
         for name in sorted(self.meta.files):
-            self._bytes(name)
+            self._files.bytes(name)
+
+    def _cells_file(self, problem: str) -> str:
+        name = cells_file(self._known(problem))
+        if name not in self.meta.files and not self.meta.complete:
+            raise UserError(
+                f"the matrix at {self.path} is incomplete, the cells of {problem} are not "
+                "measured yet; finish it with `gpu-eval resume`"
+            )
+        return name
 
     def _known(self, problem: str) -> str:
         if problem not in self._rows["problems"]:
@@ -217,54 +222,13 @@ class Matrix:
         return self._parts[key].copy(deep=False)
 
     def _frame(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
-        table = self._table(name, None, ())
+        table = self._files.table(name, None, ())
         check_columns(table, columns, str(self.path / name))
         words = [f.name for f in table.schema if pa.types.is_dictionary(f.type)]
         plain: pd.DataFrame = table.to_pandas()
         frame = plain.astype(dict.fromkeys(words, "str"))
         check_rows(frame, name, str(self.path / name))
         return frame
-
-    def _table(self, name: str, columns: Sequence[str] | None, words: Sequence[str]) -> pa.Table:
-        data = self._bytes(name)
-        try:
-            names = set(pq.read_schema(pa.BufferReader(data)).names)
-            missing = {*(columns or ()), *words} - names
-            if missing:
-                raise UserError(
-                    f"{self.path / name} has no column {min(missing)!r}; "
-                    "this matrix cannot answer that query, ask for a statistic that it keeps"
-                )
-            file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(words))
-            return file.read(columns=None if columns is None else list(columns))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise UserError(
-                f"{self.path / name} is damaged, it is no readable Parquet file; {_TRY}"
-            ) from error
-
-    def _bytes(self, name: str) -> bytes:
-        expected = self.meta.files.get(name)
-        if expected is None:
-            if not self.meta.complete:
-                raise UserError(
-                    f"the matrix at {self.path} is incomplete, it has no {name} yet; "
-                    "finish it with `gpu-eval resume`"
-                )
-            raise UserError(f"the matrix at {self.path} has no {name}; {_TRY}")
-        try:
-            data = (self.path / name).read_bytes()
-        except FileNotFoundError as error:
-            raise UserError(f"{self.path / name} is missing; {_TRY}") from error
-        except OSError as error:
-            raise UserError(f"{self.path / name} cannot be read ({error.strerror})") from error
-        if name not in self._verified:
-            if sha256(data) != expected:
-                raise UserError(
-                    f"{self.path / name} is damaged, its hash differs from the one in "
-                    f"matrix.json; {_TRY}"
-                )
-            self._verified.add(name)
-        return data
 
 
 def _positions(frame: pd.DataFrame) -> dict[str, NDArray[np.intp]]:

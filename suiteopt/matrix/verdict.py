@@ -1,7 +1,7 @@
 """Cells to verdicts: which of them fail under an oracle, by how much, and which are known."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +49,10 @@ class CellBlock:
     decided: NDArray[np.bool_]
     passed_over: NDArray[np.bool_]
 
+    def take(self, places: NDArray[np.intp]) -> "CellBlock":
+        """Return some of the cells."""
+        return CellBlock(**{f.name: getattr(self, f.name)[places] for f in fields(self)})
+
     @cached_property
     def worst(self) -> NDArray[np.float64]:
         """What a control's cell asks a tolerance to be: infinite where it fails, NaN if unknown."""
@@ -92,6 +96,7 @@ def cell_block(
     columns: Mapping[str, int],
     varied: NDArray[np.bool_],
     where: str,
+    fatal: NDArray[np.bool_] | None = None,
 ) -> CellBlock:
     """Return the cells of a problem as arrays.
 
@@ -108,6 +113,9 @@ def cell_block(
         only where its mutant was fatal on one of them.
     where : str
         What to call the file in an error.
+    fatal : ndarray of bool, implementations, optional
+        Which of them were fatal on an input of another shape, where ``table`` is a part of the
+        cells and does not tell.
 
     Raises
     ------
@@ -117,12 +125,8 @@ def cell_block(
     for name in table.column_names:
         if name not in ("implementation", "input", "status"):
             check_statistic(table[name], name, where)
-    row_codes = _positions(table["implementation"], rows, "implementation", where)
-    column_codes = _positions(table["input"], columns, "input", where)
+    row_codes, column_codes, status = positions_of_cells(table, rows, columns, where)
     check_unique(row_codes, column_codes, len(columns), where)
-    status = _positions(
-        table["status"], {str(status): code for code, status in enumerate(Status)}, "status", where
-    )
     low, high = _range(table, oracle.comparator)
     fails_low = np.zeros(table.num_rows, dtype=np.bool_)
     fails_high = np.zeros(table.num_rows, dtype=np.bool_)
@@ -132,9 +136,10 @@ def cell_block(
         fails_high |= most > 0
     can_measure = _member(status, MEASURED_STATUSES)
     odd = varied[column_codes]
-    seen = np.zeros(len(rows), dtype=np.bool_)
-    seen[row_codes[odd & _member(status, EXCEPTION_STATUSES - {Status.CLOSED})]] = True
-    passed_over = odd & _member(status, {Status.CLOSED}) & ~seen[row_codes]
+    if fatal is None:
+        fatal = np.zeros(len(rows), dtype=np.bool_)
+        fatal[row_codes[fatal_elsewhere(status, odd)]] = True
+    passed_over = odd & _member(status, {Status.CLOSED}) & ~fatal[row_codes]
     return CellBlock(
         rows=row_codes,
         columns=column_codes,
@@ -147,6 +152,29 @@ def cell_block(
         decided=_member(status, {Status.DECIDED}),
         passed_over=passed_over,
     )
+
+
+def positions_of_cells(
+    table: pa.Table, rows: Mapping[str, int], columns: Mapping[str, int], where: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row, the column, and the number of the status of each cell.
+
+    Raises
+    ------
+    UserError
+        If a cell names what the matrix does not have.
+    """
+    statuses = {str(status): code for code, status in enumerate(Status)}
+    return (
+        _positions(table["implementation"], rows, "implementation", where),
+        _positions(table["input"], columns, "input", where),
+        _positions(table["status"], statuses, "status", where),
+    )
+
+
+def fatal_elsewhere(status: NDArray[np.int64], odd: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which cells are exceptions that happened on an input of another shape."""
+    return odd & _member(status, EXCEPTION_STATUSES - {Status.CLOSED})
 
 
 def _member(

@@ -1,10 +1,11 @@
 """Write a matrix, file by file, so that a crash at any moment leaves it readable."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suiteopt.errors import UserError
@@ -91,42 +92,52 @@ class MatrixWriter:
             raise ValueError("two problems have the same id, or ids that name the same file")
         if not all(is_safe_name(name) for name in files):
             raise ValueError("a problem's id is no file name")
-        self._put(PROBLEMS, encode(to_arrow(problems, problem_columns())))
+        self._put(PROBLEMS, encode([to_arrow(problems, problem_columns())]))
 
     def write_implementations(self, implementations: pd.DataFrame) -> None:
         """Write ``implementations.parquet``, before any cells; ids are unique."""
         _check_unique(implementations, "implementation")
         table = to_arrow(implementations, implementation_columns())
-        self._put(IMPLEMENTATIONS, encode(table))
+        self._put(IMPLEMENTATIONS, encode([table]))
         self._ids.pop(IMPLEMENTATIONS, None)
 
     def write_inputs(self, inputs: pd.DataFrame) -> None:
         """Write ``inputs.parquet``, before any cells; ids are unique."""
         _check_unique(inputs, "input")
-        self._put(INPUTS, encode(to_arrow(inputs, input_columns(self._ratios))))
+        self._put(INPUTS, encode([to_arrow(inputs, input_columns(self._ratios))]))
         self._ids.pop(INPUTS, None)
 
-    def write_cells(self, problem: str, cells: pd.DataFrame) -> None:
+    def write_cells(self, problem: str, cells: pd.DataFrame | Iterable[pd.DataFrame]) -> None:
         """Write, or write again, all cells of a problem.
 
         Parameters
         ----------
         problem : str
-        cells : DataFrame
-            See `suiteopt.matrix.cells.stored_cells`; statistics are exact.
+        cells : DataFrame, or iterable of them
+            See `suiteopt.matrix.cells.stored_cells`; statistics are exact. A problem too large for
+            one frame comes in parts, each of implementations behind those of the part before; a
+            part is a row group of the file.
 
         Raises
         ------
         ValueError
-            If a cell contradicts the tables or itself.
+            If a cell contradicts the tables or itself, or parts are out of order.
         """
-        stored = stored_cells(
-            cells,
-            self._ids_of(IMPLEMENTATIONS, "implementation", problem),
-            self._ids_of(INPUTS, "input", problem),
-            self._ratios,
-        )
-        self._put(cells_file(problem), encode(to_arrow(stored, cell_columns(self._ratios))))
+        implementations = self._ids_of(IMPLEMENTATIONS, "implementation", problem)
+        inputs = self._ids_of(INPUTS, "input", problem)
+        columns = cell_columns(self._ratios)
+
+        def tables() -> Iterator[pa.Table]:
+            reached = -1
+            for part in [cells] if isinstance(cells, pd.DataFrame) else cells:
+                stored = stored_cells(part, implementations, inputs, self._ratios)
+                rows = stored["implementation"].cat.codes
+                if len(rows) and rows.iloc[0] <= reached:
+                    raise ValueError("parts come in the order of their implementations")
+                reached = int(rows.iloc[-1]) if len(rows) else reached
+                yield to_arrow(stored, columns)
+
+        self._put(cells_file(problem), encode(tables()))
 
     def write_source(self, problem: str, file: str, text: str) -> None:
         """Write a source file that travels with the matrix; listed at the next table or finish."""

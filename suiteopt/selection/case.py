@@ -2,42 +2,80 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from suiteopt.matrix.behaviour import behaviours
+from suiteopt.matrix.denominator import shows_in_output
 from suiteopt.matrix.kill import KillTable
+from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.selection.instance import Instance
-from suiteopt.selection.sites import Site
+from suiteopt.selection.sites import Site, sites_of
 
 
-@dataclass(frozen=True, eq=False)
 class About:
-    """What is known about the mutants of a problem, whatever judges them.
+    """What is known about the mutants of a problem, whatever judges them; made when asked for.
 
-    Attributes
+    Parameters
     ----------
-    families : tuple of str
-    rules : tuple of tuple of str
-    sites : tuple of tuple of Site
-    substrates : tuple of str
-        What each mutant is an edit of.
-    files : tuple of tuple of str
-        Names of the files that were edited.
-    behaviours : ndarray of int64, shape (m,)
-        Equal numbers behave equally on every input of every pool.
-    shows : ndarray of bool, shape (m,)
-        Witnessed by an exception or a wrong output, which a check of outputs could see.
+    matrix : Matrix
+    problem : str
+    mutants : tuple of str
+        Ids, length m.
     """
 
-    families: tuple[str, ...]
-    rules: tuple[tuple[str, ...], ...]
-    sites: tuple[tuple[Site, ...], ...]
-    substrates: tuple[str, ...]
-    files: tuple[tuple[str, ...], ...]
-    behaviours: NDArray[np.int64]
-    shows: NDArray[np.bool_]
+    def __init__(self, matrix: Matrix, problem: str, mutants: tuple[str, ...]) -> None:
+        self._matrix, self._problem, self._mutants = matrix, problem, mutants
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """Family of each mutant."""
+        return tuple(str(family) for family in self._details("family")["family"])
+
+    @cached_property
+    def rules(self) -> tuple[tuple[str, ...], ...]:
+        """Rules of each mutant; a merged duplicate has several."""
+        return tuple(tuple(str(r) for r in rules) for rules in self._details("rules")["rules"])
+
+    @cached_property
+    def sites(self) -> tuple[tuple[Site, ...], ...]:
+        """Sites of each mutant."""
+        return sites_of(self._matrix, self._problem, self._details("sites", "substrate"))
+
+    @cached_property
+    def substrates(self) -> tuple[str, ...]:
+        """What each mutant is an edit of."""
+        return tuple(str(substrate) for substrate in self._details("substrate")["substrate"])
+
+    @cached_property
+    def files(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the files that were edited."""
+        details = self._details("sites")
+        return tuple(tuple(str(site["file"]) for site in sites) for sites in details["sites"])
+
+    @cached_property
+    def behaviours(self) -> NDArray[np.int64]:
+        """Behaviour of each mutant by number: equal ones are equal on every input of every pool."""
+        return behaviours(self._matrix, self._problem, self._mutants)
+
+    @cached_property
+    def shows(self) -> NDArray[np.bool_]:
+        """Whether each is witnessed by an exception or a wrong output, which a check could see."""
+        return shows_in_output(self._details("witness_how"))
+
+    @cached_property
+    def _rows(self) -> NDArray[np.intp]:
+        places = layout_of(self._matrix, self._problem).rows
+        return np.array([places[name] for name in self._mutants], dtype=np.intp)
+
+    def _details(self, *columns: str) -> pd.DataFrame:
+        table = self._matrix.implementations_of(self._problem)
+        return table[list(columns)].iloc[self._rows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,33 +1,31 @@
 """From a matrix to one problem's instance, with what is reported about it."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
-from suiteopt.matrix.behaviour import behaviours
-from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
+from suiteopt.matrix.denominator import Denominator, denominator_mask
 from suiteopt.matrix.kill import KillTable, load_block
 from suiteopt.matrix.layout import layout_of
-from suiteopt.matrix.schema import Need
+from suiteopt.matrix.pieces import is_large, load_cells
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
-from suiteopt.protocols import known_protocols, protocol_inputs
 from suiteopt.selection.case import About, Case, rows_of
+from suiteopt.selection.columns import given_inputs, open_columns, own_columns, require_own
 from suiteopt.selection.comparators import (
     ANY,
     first_comparator,
     groups_of,
     input_bytes,
-    input_rows,
     judged_table,
 )
-from suiteopt.selection.cuts import dense_part, killed_by
+from suiteopt.selection.cuts import compressed_part, dense_part, killed_by, stored_in
 from suiteopt.selection.instance import Instance, make_instance
+from suiteopt.selection.large import make_large, whole_kills, whole_slack
 from suiteopt.selection.question import Question
-from suiteopt.selection.sites import sites_of
 
 __all__ = [
     "About",
@@ -38,17 +36,23 @@ __all__ = [
     "make_case",
 ]
 
-OWN_RECIPES = frozenset({"own", "scaled"})
-"""Value recipes that the benchmark's own generator makes."""
-
-OWN_PROTOCOL = "kernelbench"
-"""Whose inputs are the benchmark's own draws: the first five."""
-
 
 def cases(
-    matrix: Matrix, question: Question, problems: Sequence[str] | None = None
+    matrix: Matrix,
+    question: Question,
+    problems: Sequence[str] | None = None,
+    compressed: bool = False,
 ) -> Iterator[Case]:
     """Yield the case of every problem, in order; one at a time is in memory.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    question : Question
+    problems : sequence of str, optional
+        Which ones; all that are measured by default.
+    compressed : bool
+        Whether large problems may come as a `LargeInstance`, which a plain choice can work with.
 
     Raises
     ------
@@ -61,11 +65,15 @@ def cases(
             "or give --allow-incomplete to count cells that were not run as no kills"
         )
     for problem in problems if problems is not None else matrix.measured_problems:
-        yield make_case(matrix, problem, question)
+        yield make_case(matrix, problem, question, compressed=compressed)
 
 
 def case_instance(
-    matrix: Matrix, table: KillTable, mutants: Sequence[str], question: Question
+    matrix: Matrix,
+    table: KillTable,
+    mutants: Sequence[str],
+    question: Question,
+    compressed: bool = False,
 ) -> Instance:
     """Build the instance of some mutants of a kill table.
 
@@ -77,6 +85,8 @@ def case_instance(
     mutants : sequence of str
         Rows, by id.
     question : Question
+    compressed : bool
+        Whether to build a `LargeInstance`.
 
     Raises
     ------
@@ -85,18 +95,28 @@ def case_instance(
     """
     rows = rows_of(table, mutants)
     own_first = question.capabilities is not None and question.capabilities.own_first
-    credited = list(_require_own(matrix, table)) if own_first else []
-    columns = _columns(matrix, table, question, credited)
+    credited = list(require_own(matrix, table)) if own_first else []
+    columns = open_columns(matrix, table, question, credited)
+    about: dict[str, Any] = {
+        "given": dense_part(table.kills, rows, credited).sum(axis=1),
+        "given_slack_decades": dense_part(table.slack, rows, credited).max(axis=1, initial=0.0),
+    }
+    if compressed:
+        columns.sort(key=lambda column: table.inputs[column])
+    names = [table.inputs[column] for column in columns]
+    about["costs"] = input_bytes(matrix, table.problem, table.inputs)[columns]
+    about["groups"] = groups_of(names)
+    if compressed:
+        kills = compressed_part(table.kills, rows, columns, whole_kills)
+        slack = compressed_part(table.slack, rows, columns, whole_slack)
+        return make_large(table.problem, mutants, names, kills, slack, **about)
     return make_instance(
         table.problem,
         mutants,
-        [table.inputs[column] for column in columns],
+        names,
         dense_part(table.kills, rows, columns),
         slack_decades=dense_part(table.slack, rows, columns),
-        costs=input_bytes(matrix, table.problem, table.inputs)[columns],
-        given=dense_part(table.kills, rows, credited).sum(axis=1),
-        given_slack_decades=dense_part(table.slack, rows, credited).max(axis=1, initial=0.0),
-        groups=groups_of([table.inputs[column] for column in columns]),
+        **about,
     )
 
 
@@ -106,6 +126,7 @@ def make_case(
     question: Question,
     block: CellBlock | None = None,
     like: Case | None = None,
+    compressed: bool = False,
 ) -> Case:
     """Build the case of one problem.
 
@@ -119,6 +140,8 @@ def make_case(
     like : Case, optional
         A case of the same problem and mutants under another oracle: what does not depend on the
         oracle is taken from it.
+    compressed : bool
+        Whether a large problem may come in pieces and as a `LargeInstance`.
 
     Raises
     ------
@@ -126,19 +149,23 @@ def make_case(
         If the stored statistics cannot answer, or the harness runs own draws first and the matrix
         does not have them.
     """
-    if block is None and question.oracle.comparator != ANY:
+    large = compressed and is_large(layout_of(matrix, problem))
+    if block is None and not large and question.oracle.comparator != ANY:
         block = load_block(matrix, problem, question.oracle)
     table = judged_table(
         matrix, problem, question.oracle, include_locked=question.locked, block=block
     )
     mask = counted(matrix, table, question.denominator)
     mutants = tuple(table.implementations[row] for row in np.flatnonzero(mask))
-    instance = case_instance(matrix, table, mutants, question)
-    own = _own_columns(matrix, table)
+    instance = case_instance(matrix, table, mutants, question, large)
+    own = own_columns(matrix, table)
     rows = rows_of(table, mutants)
     places = {name: column for column, name in enumerate(table.inputs)}
     columns = [places[name] for name in instance.inputs]
-    about = _about(matrix, problem, mutants) if like is None else like.about
+    about = About(matrix, problem, mutants) if like is None else like.about
+    cells: Iterable[CellBlock] | None = None if block is None else (block,)
+    if block is None and question.oracle.comparator != ANY:
+        cells = load_cells(matrix, problem, question.oracle)
     return Case(
         problem=problem,
         table=table,
@@ -146,10 +173,10 @@ def make_case(
         about=about,
         own=None if own is None else killed_by(table, rows, own),
         first_own=None if own is None else killed_by(table, rows, own[:1]),
-        unknown_cells=len(rows) * len(columns) - int(dense_part(table.ran, rows, columns).sum()),
+        unknown_cells=len(rows) * len(columns) - stored_in(table.ran, rows, columns),
         own_inputs=None if own is None else tuple(table.inputs[column] for column in own),
-        given=_given(matrix, table, question),
-        flaky_cells=0 if block is None else _flaky(matrix, table, block, mutants, columns),
+        given=given_inputs(matrix, table, question),
+        flaky_cells=0 if cells is None else _flaky(matrix, table, cells, mutants, columns),
         block=block,
     )
 
@@ -164,80 +191,24 @@ def counted(matrix: Matrix, table: KillTable, which: Denominator) -> NDArray[np.
     return matrix.remember(key, lambda: denominator_mask(matrix, first, which))
 
 
-def _about(matrix: Matrix, problem: str, mutants: tuple[str, ...]) -> About:
-    details = matrix.implementations_of(problem).set_index("implementation").loc[list(mutants)]
-    return About(
-        families=tuple(str(family) for family in details["family"]),
-        rules=tuple(tuple(str(rule) for rule in rules) for rules in details["rules"]),
-        sites=sites_of(matrix, problem, details),
-        substrates=tuple(str(substrate) for substrate in details["substrate"]),
-        files=tuple(tuple(str(site["file"]) for site in sites) for sites in details["sites"]),
-        behaviours=behaviours(matrix, problem, mutants),
-        shows=shows_in_output(details),
-    )
-
-
-def _columns(
-    matrix: Matrix, table: KillTable, question: Question, barred: Sequence[int]
-) -> list[int]:
-    """Positions of the inputs that may be chosen."""
-    capabilities = question.capabilities
-    if capabilities is None:
-        allowed = table.choosable.copy()
-        allowed[list(barred)] = False
-        return [int(column) for column in np.flatnonzero(allowed)]
-    inputs = input_rows(matrix, table.problem, table.inputs)
-    chosen = []
-    for column, (needs, values) in enumerate(zip(inputs["needs"], inputs["values"], strict=True)):
-        carried = capabilities.carries(frozenset(Need(str(need)) for need in needs)) and (
-            capabilities.draws or not _draws(values)
-        )
-        if table.choosable[column] and carried and column not in barred:
-            chosen.append(column)
-    return chosen
-
-
-def _draws(values: str) -> bool:
-    """Whether any tensor is the benchmark's own draw, or a multiple of one."""
-    return any(recipe["name"] in OWN_RECIPES for recipe in json.loads(values).values())
-
-
-def _own_columns(matrix: Matrix, table: KillTable) -> tuple[int, ...] | None:
-    def find() -> tuple[int, ...] | None:
-        try:
-            return _require_own(matrix, table)
-        except UserError:
-            return None
-
-    return matrix.remember(f"own draws {table.problem}", find)
-
-
-def _require_own(matrix: Matrix, table: KillTable) -> tuple[int, ...]:
-    names = protocol_inputs(matrix, table.problem, known_protocols()[OWN_PROTOCOL])
-    return tuple(table.inputs.index(name) for name in names)
-
-
-def _given(matrix: Matrix, table: KillTable, question: Question) -> tuple[str, ...]:
-    if question.capabilities is None or not question.capabilities.own_first:
-        return ()
-    return tuple(table.inputs[column] for column in _require_own(matrix, table))
-
-
 def _flaky(
     matrix: Matrix,
     table: KillTable,
-    block: CellBlock,
+    cells: Iterable[CellBlock],
     mutants: Sequence[str],
     columns: Sequence[int],
 ) -> int:
     """Count cells whose repeats disagree about the verdict: maximum above, minimum not."""
-    tolerance = table.tolerances[block.columns]
-    with np.errstate(invalid="ignore"):
-        torn = block.measured & (block.high > tolerance) & (block.low <= tolerance)
-    torn = (torn | (block.fails_high & ~block.fails_low)) & ~block.fatal
     layout = layout_of(matrix, table.problem)
     rows = np.zeros(len(layout.ids), dtype=np.bool_)
     rows[[layout.rows[name] for name in mutants]] = True
     chosen = np.zeros(len(layout.names), dtype=np.bool_)
     chosen[list(columns)] = True
-    return int((torn & rows[block.rows] & chosen[block.columns]).sum())
+    total = 0
+    for block in cells:
+        tolerance = table.tolerances[block.columns]
+        with np.errstate(invalid="ignore"):
+            torn = block.measured & (block.high > tolerance) & (block.low <= tolerance)
+        torn = (torn | (block.fails_high & ~block.fails_low)) & ~block.fatal
+        total += int((torn & rows[block.rows] & chosen[block.columns]).sum())
+    return total

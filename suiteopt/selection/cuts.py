@@ -1,6 +1,6 @@
 """Parts of kill tables: what some columns do to some rows, as plain arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,9 @@ from scipy.sparse import csr_array
 
 from suiteopt.matrix.kill import KillTable
 from suiteopt.matrix.schema import Kind
+
+ROWS_AT_ONCE = 1 << 16
+"""Rows of a compressed table that are cut at a time."""
 
 
 def killed_by(
@@ -20,9 +23,9 @@ def killed_by(
 
 def dense_part(table: csr_array, rows: NDArray[np.intp], columns: Sequence[int]) -> NDArray[Any]:
     """Return some rows and columns of a compressed table; nothing else is unpacked."""
-    row_of = np.full(table.shape[0], -1, dtype=np.intp)
+    row_of = np.full(table.shape[0], -1, dtype=np.int32)
     row_of[rows] = np.arange(len(rows))
-    column_of = np.full(table.shape[1], -1, dtype=np.intp)
+    column_of = np.full(table.shape[1], -1, dtype=np.int32)
     column_of[list(columns)] = np.arange(len(columns))
     where = np.repeat(row_of, np.diff(table.indptr))
     across = column_of[table.indices]
@@ -30,6 +33,36 @@ def dense_part(table: csr_array, rows: NDArray[np.intp], columns: Sequence[int])
     dense = np.zeros((len(rows), len(columns)), dtype=table.dtype)
     dense[where[inside], across[inside]] = table.data[inside]
     return dense
+
+
+def compressed_part(
+    table: csr_array,
+    rows: NDArray[np.intp],
+    columns: Sequence[int],
+    counted: Callable[[NDArray[Any]], NDArray[Any]],
+) -> csr_array:
+    """Return some rows and columns of a compressed table, compressed, its values as counted."""
+    total = stored_in(table, rows, columns)
+    data = np.empty(total, dtype=counted(table.data[:0]).dtype)
+    indices = np.empty(total, dtype=np.int32)
+    ends, taken = [np.zeros(1, dtype=np.int64)], 0
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = csr_array(csr_array(table[rows[start : start + ROWS_AT_ONCE]])[:, list(columns)])
+        room = slice(taken, taken + part.nnz)
+        data[room], indices[room] = counted(part.data), part.indices
+        ends.append(taken + part.indptr[1:].astype(np.int64))
+        taken = room.stop
+    return csr_array((data, indices, np.concatenate(ends)), shape=(len(rows), len(columns)))
+
+
+def stored_in(table: csr_array, rows: NDArray[np.intp], columns: Sequence[int]) -> int:
+    """Count the stored entries of a compressed table in some rows and columns."""
+    of_rows = np.zeros(table.shape[0], dtype=np.bool_)
+    of_rows[rows] = True
+    of_columns = np.zeros(table.shape[1], dtype=np.bool_)
+    of_columns[list(columns)] = True
+    inside = np.repeat(of_rows, np.diff(table.indptr)) & of_columns[table.indices]
+    return int(np.count_nonzero(inside))
 
 
 def rejected_cells(

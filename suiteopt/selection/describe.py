@@ -9,8 +9,8 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import input_rows
 from suiteopt.selection.cuts import null_rows, rejected_cells
-from suiteopt.selection.instance import columns_of
 from suiteopt.selection.joint import counts_of
+from suiteopt.selection.parts import columns_of
 from suiteopt.selection.problem_report import ProblemSelection, Tally
 from suiteopt.selection.result import Selection
 

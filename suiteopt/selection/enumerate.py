@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance, most_columns, taken
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.objective import Score, better, score
+from suiteopt.selection.parts import most_columns, taken
 
 TIES_HELD = 100_000
 _CHUNK_CELLS = 4_000_000
@@ -88,7 +89,7 @@ class _Ties:
             part = sets[start : start + step]
             best = np.repeat(instance.given_slack[:, None], len(part), axis=1)
             for position in range(part.shape[1]):
-                np.maximum(best, instance.slack[:, part[:, position]], out=best)
+                np.maximum(best, instance.slack_by(part[:, position].tolist()), out=best)
             slack[start : start + step] = instance.weights @ best
         sets = sets[slack == slack.max()]
         costs = instance.costs[sets].sum(axis=1)
@@ -130,37 +131,32 @@ def _best_of_size(instance: Instance, size: int) -> tuple[tuple[Score, tuple[int
 
 def _completions(
     instance: Instance,
-    kills: NDArray[np.floating[Any]],
+    kills: Any,
     prefix: tuple[int, ...],
     start: int,
     width: int,
     most: int,
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """Value every single column or pair behind a prefix, or (None, None) where none can win."""
-    counts = instance.given.astype(np.int64) + instance.kills[:, list(prefix)].sum(axis=1)
-    weights = instance.weights.astype(kills.dtype)
+    counts = instance.given + instance.counts(prefix)
     fresh, once = counts == 0, counts == 1
     detected_before = float(instance.weights[~fresh].sum())
     twice_before = float(instance.weights[counts >= 2].sum())
-    fresh_kills = kills[fresh, start:]
-    weighted = fresh_kills * weights[fresh, None]
-    single = weighted.sum(axis=0).astype(np.float64)
+    single = _singles(instance, kills, fresh)[start:]
     if most >= 0 and detected_before + _largest(single, width) < most:
         return None, None
-    once_kills = kills[once, start:]
-    once_weighted = once_kills * weights[once, None]
-    once_single = once_weighted.sum(axis=0).astype(np.float64)
+    once_single = _singles(instance, kills, once)[start:]
     if width == 1:
         return detected_before + single, twice_before + once_single
     barred = None
     if instance.groups is not None and prefix:
         barred = taken(instance, prefix)[start:]
-    shared = (weighted.T @ fresh_kills).astype(np.float64)
+    shared = _shared(instance, kills, fresh, start)
     detected = detected_before + single[:, None] + single[None, :] - shared
     twice = twice_before + shared
     if once.any():
         twice += once_single[:, None] + once_single[None, :]
-        twice -= (once_weighted.T @ once_kills).astype(np.float64)
+        twice -= _shared(instance, kills, once, start)
     detected[np.tril_indices(len(single))] = -1.0
     if instance.groups is not None:
         groups = instance.groups[start:]
@@ -169,6 +165,25 @@ def _completions(
         detected[barred] = -1.0
         detected[:, barred] = -1.0
     return detected, twice
+
+
+def _singles(instance: Instance, kills: Any, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Weight of some rows that each column kills."""
+    weights = np.where(rows, instance.weights, 0).astype(kills.dtype)
+    return np.asarray(weights @ kills, dtype=np.float64)
+
+
+def _shared(
+    instance: Instance, kills: Any, rows: NDArray[np.bool_], start: int
+) -> NDArray[np.float64]:
+    """Weight of some rows that each pair of columns, from one on, kills with both."""
+    columns = len(instance.inputs) - start
+    total = np.zeros((columns, columns))
+    for block, part in instance.unpacked(kills):
+        some = part[rows[block], start:]
+        weights = instance.weights[block][rows[block], None].astype(some.dtype)
+        total += (some * weights).T @ some
+    return total
 
 
 def _clash(instance: Instance, prefix: tuple[int, ...]) -> bool:

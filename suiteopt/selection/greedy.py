@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance, taken
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.objective import Score, best_slack, better, score
+from suiteopt.selection.parts import taken
+
+_AT_ONCE = 32
+"""Columns whose slack is looked at together."""
 
 
 def lazy_greedy(instance: Instance, budget: int) -> tuple[int, ...]:
@@ -23,7 +27,7 @@ def lazy_greedy(instance: Instance, budget: int) -> tuple[int, ...]:
     tuple of int
         In the order of choice.
     """
-    killers = [np.flatnonzero(instance.kills[:, j]) for j in range(len(instance.inputs))]
+    killers = instance.killers()
     open_weight = np.where(instance.given == 0, instance.weights, 0)
     heap = [(-int(open_weight[rows].sum()), column) for column, rows in enumerate(killers)]
     heapq.heapify(heap)
@@ -82,22 +86,20 @@ class _State:
     gains: NDArray[np.floating[Any]]
 
     @classmethod
-    def of(
-        cls, instance: Instance, kills: NDArray[np.floating[Any]], columns: tuple[int, ...]
-    ) -> "_State":
+    def of(cls, instance: Instance, kills: Any, columns: tuple[int, ...]) -> "_State":
         counts = _counts(instance, columns)
         return cls(counts, _weights(instance, counts == 0, kills) @ kills)
 
 
 def _may_leave(
     instance: Instance,
-    kills: NDArray[np.floating[Any]],
+    kills: Any,
     current: tuple[int, ...],
     leaver: int,
     state: _State,
 ) -> bool:
     """Whether some other column makes up for what only ``leaver`` kills: cheap and exact."""
-    solo = np.flatnonzero((state.counts == 1) & instance.kills[:, leaver])
+    solo = np.flatnonzero((state.counts == 1) & instance.killed_by([leaver])[:, 0])
     if not len(solo):
         return True
     loss = float(instance.weights[solo].sum())
@@ -107,7 +109,7 @@ def _may_leave(
 
 
 def _best_addition(
-    instance: Instance, kills: NDArray[np.floating[Any]], base: tuple[int, ...]
+    instance: Instance, kills: Any, base: tuple[int, ...]
 ) -> tuple[Score, tuple[int, ...]]:
     """Best set of one column more, by the whole objective; the set itself if none is left."""
     allowed = np.flatnonzero(~taken(instance, base))
@@ -118,7 +120,12 @@ def _best_addition(
         gains = (_weights(instance, counts == level, kills) @ kills)[allowed]
         allowed = allowed[gains == gains.max()]
     rest = best_slack(instance, base)[:, None]
-    slack = instance.weights @ np.maximum(rest, instance.slack[:, allowed])
+    slack = np.concatenate(
+        [
+            instance.weights @ np.maximum(rest, instance.slack_by(some.tolist()))
+            for some in np.array_split(allowed, -(-len(allowed) // _AT_ONCE))
+        ]
+    )
     allowed = allowed[slack == slack.max()]
     costs = instance.costs[allowed]
     whole = tuple(sorted([*base, int(allowed[costs == costs.min()][0])]))
@@ -126,13 +133,11 @@ def _best_addition(
 
 
 def _counts(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
-    counts: NDArray[np.int64] = instance.given + instance.kills[:, list(columns)].sum(axis=1)
+    counts: NDArray[np.int64] = instance.given + instance.counts(columns)
     return counts
 
 
-def _weights(
-    instance: Instance, rows: NDArray[np.bool_], kills: NDArray[np.floating[Any]]
-) -> NDArray[np.floating[Any]]:
+def _weights(instance: Instance, rows: NDArray[np.bool_], kills: Any) -> NDArray[np.floating[Any]]:
     return np.where(rows, instance.weights, 0).astype(kills.dtype)
 
 
@@ -150,6 +155,6 @@ def submodular_bound(instance: Instance, columns: Sequence[int], budget: int) ->
 
 def marginal_gains(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
     """Weight that each column would add to a set; int64, shape (n,)."""
-    kills = instance.kills.astype(np.float64)
+    kills = instance.kills_exact()
     open_weight = _weights(instance, _counts(instance, columns) == 0, kills)
-    return (open_weight @ kills).astype(np.int64)
+    return np.asarray(open_weight @ kills, dtype=np.int64)

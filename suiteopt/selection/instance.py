@@ -1,13 +1,11 @@
 """One problem's selection instance: plain integer arrays, so that every comparison is exact."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from suiteopt.errors import UserError
 
 SLACK_UNITS = 1000
 """Slack is counted in thousandths of a decade: whole numbers compare exactly on every machine."""
@@ -61,16 +59,44 @@ class Instance:
         """Weight of all mutants, killable or not."""
         return int(self.weights.sum())
 
-    def kills_exact(self) -> NDArray[np.floating[Any]]:
+    def kills_exact(self) -> Any:
         """Kills as the narrowest floats in which every sum of weights is exact, shape (m, n)."""
-        if self.total < 2**24:
-            return self.kills.astype(np.float32)
-        return self.kills.astype(np.float64)
+        return self.kills.astype(self.exact_type)
+
+    @property
+    def exact_type(self) -> type[np.float32] | type[np.float64]:
+        """The narrowest floats in which every sum of weights is exact."""
+        return np.float32 if self.total < 2**24 else np.float64
 
     @property
     def ceiling(self) -> int:
         """Weight of the mutants that the whole pool and the given inputs kill together."""
-        return int(self.weights[self.kills.any(axis=1) | (self.given > 0)].sum())
+        killable = self.counts(range(len(self.inputs))) + self.given > 0
+        return int(self.weights[killable].sum())
+
+    def killed_by(self, columns: Sequence[int]) -> NDArray[np.bool_]:
+        """Kills of some columns, shape (m, columns)."""
+        return np.asarray(self.kills[:, list(columns)])
+
+    def slack_by(self, columns: Sequence[int]) -> NDArray[np.int32]:
+        """Slack of some columns, shape (m, columns)."""
+        return np.asarray(self.slack[:, list(columns)])
+
+    def counts(self, columns: Sequence[int]) -> NDArray[np.int64]:
+        """How many of some columns kill each mutant, shape (m,)."""
+        return np.asarray(self.kills[:, list(columns)].sum(axis=1), dtype=np.int64)
+
+    def killers(self) -> list[NDArray[np.intp]]:
+        """Mutants that each column kills."""
+        return [np.flatnonzero(self.kills[:, column]) for column in range(len(self.inputs))]
+
+    def unpacked(self, kills: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield some mutants at a time, and their rows of `kills_exact` as plain arrays."""
+        yield slice(None), kills
+
+    def part(self, table: Any, columns: NDArray[np.intp]) -> Any:
+        """Return some columns of kills or slack, stored as the whole is."""
+        return np.ascontiguousarray(table[:, columns])
 
 
 def make_instance(
@@ -164,84 +190,3 @@ def _quantised(decades: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArra
     bounded = np.clip(np.nan_to_num(values, nan=0.0), 0.0, SLACK_CEILING_DECADES)
     whole[places] = np.floor(bounded * SLACK_UNITS)
     return whole
-
-
-def keep_columns(instance: Instance, columns: Sequence[int] | NDArray[np.intp]) -> Instance:
-    """Restrict to ascending column indices."""
-    index = np.asarray(columns, dtype=np.intp)
-    if len(index) == len(instance.inputs):
-        return instance
-    return replace(
-        instance,
-        inputs=tuple(instance.inputs[column] for column in index),
-        kills=np.ascontiguousarray(instance.kills[:, index]),
-        slack=np.ascontiguousarray(instance.slack[:, index]),
-        costs=instance.costs[index],
-        groups=None if instance.groups is None else instance.groups[index],
-    )
-
-
-def keep_rows(instance: Instance, rows: NDArray[np.intp]) -> Instance:
-    """Restrict to some mutants, by index."""
-    return replace(
-        instance,
-        mutants=tuple(instance.mutants[row] for row in rows),
-        kills=np.ascontiguousarray(instance.kills[rows]),
-        weights=instance.weights[rows],
-        slack=np.ascontiguousarray(instance.slack[rows]),
-        given=instance.given[rows],
-        given_slack=instance.given_slack[rows],
-    )
-
-
-def credit(instance: Instance, columns: Sequence[int]) -> Instance:
-    """Run some columns anyway: their kills become given ones, and they leave with their groups."""
-    if not len(columns):
-        return instance
-    chosen = list(columns)
-    given = np.minimum(2, instance.given + instance.kills[:, chosen].sum(axis=1))
-    slack = np.maximum(instance.given_slack, instance.slack[:, chosen].max(axis=1))
-    credited = replace(instance, given=given.astype(np.int8), given_slack=slack)
-    return keep_columns(credited, np.flatnonzero(~taken(instance, chosen)))
-
-
-def taken(instance: Instance, chosen: Sequence[int]) -> NDArray[np.bool_]:
-    """Tell which columns are chosen, or share a group with one that is; shape (n,)."""
-    mask = np.zeros(len(instance.inputs), dtype=np.bool_)
-    mask[list(chosen)] = True
-    if instance.groups is not None:
-        mask |= np.isin(instance.groups, instance.groups[list(chosen)])
-    return mask
-
-
-def most_columns(instance: Instance) -> int:
-    """Return how many columns a suite can have at most: all, or one a group."""
-    if instance.groups is None:
-        return len(instance.inputs)
-    return len(np.unique(instance.groups))
-
-
-def clashes(instance: Instance) -> list[NDArray[np.intp]]:
-    """Groups of two columns or more, of which at most one may be chosen."""
-    if instance.groups is None:
-        return []
-    _, inverse, sizes = np.unique(instance.groups, return_inverse=True, return_counts=True)
-    return [np.flatnonzero(inverse == group) for group in np.flatnonzero(sizes > 1)]
-
-
-def columns_of(instance: Instance, names: Sequence[str], purpose: str) -> list[int]:
-    """Translate input ids to columns.
-
-    Raises
-    ------
-    UserError
-        If an id is unknown here.
-    """
-    positions = {name: column for column, name in enumerate(instance.inputs)}
-    unknown = [name for name in names if name not in positions]
-    if unknown:
-        raise UserError(
-            f"cannot {purpose} input '{unknown[0]}': it is not a choosable input of "
-            f"{instance.problem}; `suiteopt show` lists those that are"
-        )
-    return sorted({positions[name] for name in names})

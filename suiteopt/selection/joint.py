@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from suiteopt.errors import UserError
-from suiteopt.selection.instance import columns_of
 from suiteopt.selection.joint_model import JointModel
 from suiteopt.selection.joint_search import (
     Ask,
@@ -27,6 +26,7 @@ from suiteopt.selection.joint_search import (
     without_idle,
 )
 from suiteopt.selection.limits import Limits
+from suiteopt.selection.parts import columns_of
 
 __all__ = ["CP_SAT", "Ask", "Joint", "Part", "counts_of", "solve_joint"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.selection.comparators import input_of
-from suiteopt.selection.instance import clashes
 from suiteopt.selection.joint_search import Ask, Chosen, Part
 from suiteopt.selection.limits import Limits
+from suiteopt.selection.parts import clashes
 
 
 class JointModel:

@@ -57,7 +57,7 @@ class Ask:
 
 def counts_of(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
     """How often each mutant is killed, by given inputs (counted up to 2) and by columns."""
-    counts: NDArray[np.int64] = instance.given + instance.kills[:, list(columns)].sum(axis=1)
+    counts: NDArray[np.int64] = instance.given + instance.counts(columns)
     return counts
 
 

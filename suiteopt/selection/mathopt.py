@@ -6,8 +6,9 @@ from importlib.metadata import version
 
 import numpy as np
 
-from suiteopt.selection.instance import Instance, clashes
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.limits import Limits
+from suiteopt.selection.parts import clashes
 from suiteopt.selection.result import Certificate
 
 BACKENDS = ("highs", "scip")

@@ -41,7 +41,7 @@ def score(instance: Instance, columns: Sequence[int]) -> Score:
         Distinct column indices; may be empty.
     """
     chosen = list(columns)
-    counts = instance.given.astype(np.int64) + instance.kills[:, chosen].sum(axis=1)
+    counts = instance.given + instance.counts(chosen)
     return Score(
         detected=int(instance.weights[counts >= 1].sum()),
         twice=int(instance.weights[counts >= 2].sum()),
@@ -53,9 +53,9 @@ def score(instance: Instance, columns: Sequence[int]) -> Score:
 def best_slack(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
     """Largest slack of a killer, by mutant; int64, shape (m,)."""
     best = instance.given_slack.astype(np.int64)
-    for column in columns:
-        best = np.maximum(best, instance.slack[:, column])
-    return best
+    if not len(columns):
+        return best
+    return np.asarray(np.maximum(best, instance.slack_by(columns).max(axis=1)), dtype=np.int64)
 
 
 def better(

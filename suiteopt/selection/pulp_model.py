@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from suiteopt.errors import UserError
-from suiteopt.selection.instance import Instance, clashes
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.limits import Limits
+from suiteopt.selection.parts import clashes
 from suiteopt.selection.result import Certificate
 
 BACKENDS = ("highs", "cbc")

@@ -15,7 +15,8 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.comparators import input_rows
-from suiteopt.selection.instance import Instance, keep_rows, make_instance
+from suiteopt.selection.instance import Instance, make_instance
+from suiteopt.selection.parts import keep_rows
 from suiteopt.selection.question import Question
 from suiteopt.selection.recommendation import LeftOut, Recipe, Recommendation
 from suiteopt.selection.solve import solve

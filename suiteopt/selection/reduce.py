@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.instance import Instance, keep_columns, keep_rows
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.parts import keep_columns, keep_rows
 
 
 def merge_rows(instance: Instance) -> Instance:

@@ -9,7 +9,8 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.objective import score, strongest_first
 from suiteopt.selection.result import Selection
-from suiteopt.selection.robust import STRENGTHS, choose_strength, prepare
+from suiteopt.selection.robust import STRENGTHS, choose_strength
+from suiteopt.selection.robust_tables import prepare
 from suiteopt.selection.sites import site_groups
 from suiteopt.selection.solve import solve
 

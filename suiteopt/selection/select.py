@@ -19,7 +19,7 @@ from suiteopt.selection.required import split_constraints
 from suiteopt.selection.result import Selection
 from suiteopt.selection.robust_choice import choose_robust
 from suiteopt.selection.settle import settle
-from suiteopt.selection.solve import parse_solver, solve
+from suiteopt.selection.solve import LARGE_SOLVERS, parse_solver, solve
 from suiteopt.selection.wishes import Wishes, grant
 
 
@@ -159,7 +159,8 @@ def select(
 
 
 def _one_by_one(job: _Job) -> Iterator[ProblemSelection]:
-    for case in cases(job.matrix, job.question):
+    compressed = job.solver in LARGE_SOLVERS
+    for case in cases(job.matrix, job.question, compressed=compressed):
         chosen = solve(
             case.instance,
             job.budget or 1,

@@ -12,10 +12,12 @@ from suiteopt.selection.constraints import Constraints, check_budget
 from suiteopt.selection.cpsat import certify_cpsat
 from suiteopt.selection.enumerate import enumerate_best, enumeration_work
 from suiteopt.selection.greedy import improve, lazy_greedy, submodular_bound
-from suiteopt.selection.instance import Instance, columns_of, credit, keep_columns, taken
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.large import LargeInstance
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.mathopt import certify_mathopt
 from suiteopt.selection.objective import Score, better, score, strongest_first
+from suiteopt.selection.parts import columns_of, credit, keep_columns, taken
 from suiteopt.selection.pulp_model import certify_pulp
 from suiteopt.selection.reduce import drop_dominated, merge_rows
 from suiteopt.selection.result import Certificate, Secondary, Selection
@@ -29,6 +31,12 @@ AUTO_WORK = 2e9
 AUTO_PAIRS_WORK = 1e11
 """The same for pairs, which are one large matrix product: some five seconds on one core, where a
 linear relaxation of such an instance takes minutes and proves nothing."""
+
+LARGE_PAIRS_WORK = 1e13
+"""The same for instances in compressed rows, which nothing else can bound: some minutes."""
+
+LARGE_SOLVERS = ("auto", "enumerate", "greedy")
+"""What works without a table of mutants x inputs."""
 
 AUTO_NONZEROS = 100_000
 """Kills up to which `auto` asks HiGHS for an optimum; above, for the linear relaxation alone.
@@ -136,16 +144,24 @@ def _choose(
     instance: Instance, budget: int, name: str, backend: str | None, limits: Limits
 ) -> tuple[tuple[int, ...], int, int | None, tuple[str, str]]:
     """Columns, bound, number of optima, and what the bound came from."""
-    limit = AUTO_PAIRS_WORK if budget <= 2 else AUTO_WORK
+    large = isinstance(instance, LargeInstance)
+    pairs = LARGE_PAIRS_WORK if large else AUTO_PAIRS_WORK
+    limit = pairs if budget <= 2 else AUTO_WORK
     if name == "enumerate" or (name == "auto" and enumeration_work(instance, budget) <= limit):
         columns, value, optima = enumerate_best(instance, budget)
         return columns, value.detected, optima, ("enumerate", np.__version__)
-    small, kept = drop_dominated(instance, max(budget, 1))
+    if large and name not in LARGE_SOLVERS:
+        raise UserError(
+            f"{instance.problem} is too large for {name}; choose one of {', '.join(LARGE_SOLVERS)}"
+        )
+    small, kept = instance, np.arange(len(instance.inputs))
+    if not large:
+        small, kept = drop_dominated(instance, max(budget, 1))
     incumbent = improve(small, lazy_greedy(small, budget), budget)
     best = (score(small, incumbent), incumbent)
     bound = submodular_bound(small, incumbent, budget)
     made = ("greedy", np.__version__)
-    if best[0].detected < bound and name != "greedy":
+    if best[0].detected < bound and name != "greedy" and not large:
         certificate = _certifier(small, name, backend)(merge_rows(small), budget, incumbent, limits)
         # Merging drops what no column kills and what is killed anyway stays a constant in both.
         bound = min(bound, certificate.bound + _unmodelled(small))
@@ -184,7 +200,7 @@ def _result(
     started: float,
 ) -> Selection:
     ordered = strongest_first(instance, members)
-    killed = instance.kills[:, list(members)].any(axis=1)
+    killed = instance.counts(members) > 0
     return Selection(
         problem=instance.problem,
         members=tuple(instance.inputs[column] for column in ordered),

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.selection.bank import BANK_CELLS, Bank, bank_cells, best_sets, make_bank
-from suiteopt.selection.instance import Instance, columns_of, keep_rows
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.parts import columns_of, keep_rows
 from suiteopt.selection.solve import solve
 
 

@@ -1,7 +1,9 @@
 """``gpu-eval corpus check`` of several problems at once: their order, and whose sentence it is."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -42,3 +44,39 @@ def test_a_wrong_kernel_in_another_process_is_one_sentence(corpus: Path) -> None
             check(corpus, 2)
     finally:
         kernel.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("further", "everything"), [([], False), (["--all"], True), (["level1/019"], True)]
+)
+def test_without_names_a_corpus_is_checked_alone(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, further: list[str], everything: bool
+) -> None:
+    def seen(work: list[Any], cache: Path, jobs: int) -> Iterator[Any]:
+        names.extend(one.problem for one in work)
+        return iter(())
+
+    names: list[str] = []
+    monkeypatch.setattr("gpu_eval.cli.corpus._checked", seen)
+    command = ["corpus", "check", *further, "--corpus", str(corpus), "--device", "cpu"]
+    assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    assert ("level1/019" in names) == everything
+    if not further:
+        assert sorted(names) == ["user/alpha", "user/beta"]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_cost_says_for_what_it_is(corpus: Path, tmp_path: Path, device: str) -> None:
+    command = ["run", "--dry-run", "--corpus", str(corpus), "--output", str(tmp_path / "out")]
+    text = CliRunner().invoke(app, [*command, "--device", device]).stdout
+    found = json.loads(CliRunner().invoke(app, [*command, "--device", device, "--json"]).stdout)
+    assert found["cells"] == sum(row["cells"] for row in found["problems"]) > 0
+    if device == "cpu":
+        assert "how long a CPU takes is not estimated" in text
+        assert "H200" not in text
+        assert (found["estimated_for"], found["seconds"]) == (None, None)
+        assert {row["seconds"] for row in found["problems"]} == {None}
+    else:
+        assert "s of cells on an NVIDIA H200" in text
+        assert found["estimated_for"] == "an NVIDIA H200"
+        assert found["seconds"] == sum(row["seconds"] for row in found["problems"]) > 0

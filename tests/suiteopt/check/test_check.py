@@ -148,6 +148,12 @@ def test_a_right_kernel_is_accepted_with_exit_code_0(place: Path, tmp_path: Path
     assert "1 candidate on cpu: 1 accepted, 0 rejected, 0 unjudged" in found.stdout
     row = next(line for line in found.stdout.splitlines() if "level1/019:normal " in line)
     assert row.split() == ["level1/019:normal", "rms", "0", "0", "accepted"]
+    told = found.stderr.splitlines()
+    assert told[0] == f"judging {right} (1 of 1)"
+    inputs = [line.split()[1] for line in told if line.startswith("  input ")]
+    listed = [line.split()[0] for line in found.stdout.splitlines()[1 : len(inputs) + 1]]
+    assert inputs == listed
+    assert told[1].endswith(f"(1 of {len(inputs)})")
 
 
 def test_deadlines_hold_and_a_kernel_for_a_gpu_is_not_judged(place: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from suiteopt.cli import verify_progress
 from suiteopt.cli.verify import grouped
 from suiteopt.errors import MissingExtraError, UserError
-from suiteopt.export import loading
+from suiteopt.export import file_record, loading
 from suiteopt.export.exporter import export
 from suiteopt.export.finding import Finding
 from suiteopt.export.kernelbench_verified import KernelBenchVerified
@@ -225,7 +225,7 @@ def test_progress_names_the_files_in_turn(tmp_path: Path) -> None:
     chosen = suite(lattice_and_own(1), lattice_and_own(19))
     export(chosen, TARGET, repo)
     target = KernelBenchVerified()
-    told: list[loading.Step] = []
+    told: list[file_record.Step] = []
     loading.load_files(target, repo, target.jobs(chosen, repo), 1, None, 99.0, told.append)
     assert all(step.problems == 2 and 1 <= step.number <= 2 and step.turn == 1 for step in told)
     assert {step.problem for step in told} <= {"level1/001", "level1/019"}
@@ -238,9 +238,9 @@ def event(kind: str, problem: str = "a", **more: int) -> dict[str, object]:
 
 def test_a_step_is_what_the_report_says_so_far() -> None:
     events = [event("begin", "b"), event("count", "b", count=9), event("configuration", "b")]
-    assert loading._step(events, 2, 7, 0) == loading.Step("b", 3, 7, 1, 9, 0)
+    assert file_record.step_of(events, 2, 7, 0) == file_record.Step("b", 3, 7, 1, 9, 0)
     events += [event("end", "b"), event("begin"), event("skipped"), event("skipped")]
-    assert loading._step(events, 2, 7, 1) == loading.Step("a", 4, 7, 2, 0, 1)
+    assert file_record.step_of(events, 2, 7, 1) == file_record.Step("a", 4, 7, 2, 0, 1)
 
 
 def test_what_is_shown_goes_to_standard_error_and_ends_at_the_whole(
@@ -249,13 +249,15 @@ def test_what_is_shown_goes_to_standard_error_and_ends_at_the_whole(
     with verify_progress.shown() as progress:
         for turn in (0, 1):
             for done in (0, 3):
-                progress(loading.Step("level1/042", 5, 6, done, 6, turn))
+                progress(file_record.Step("level1/042", 5, 6, done, 6, turn))
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
         "loading level1/042 (5 of 6, first time)\nloading level1/042 (5 of 6, second time)\n"
     )
-    steps = [loading.Step("p", n, 3, d, 4, t) for t in (0, 1) for n in (1, 2, 3) for d in range(5)]
+    steps = [
+        file_record.Step("p", n, 3, d, 4, t) for t in (0, 1) for n in (1, 2, 3) for d in range(5)
+    ]
     shares = [verify_progress.share(step) for step in steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from suiteopt.errors import UserError
+from suiteopt.matrix import pieces
+from suiteopt.matrix import reading as reading_module
 from suiteopt.matrix.kill import (
     SLACK_LIMIT,
     calibrated_tolerances,
@@ -38,6 +40,14 @@ def with_cells(matrix: Matrix, rows: list[dict[str, object]]) -> Matrix:
     writer.write_cells(P, pd.DataFrame([*kept.to_dict("records"), *rows]))
     writer.finish(True)
     return Matrix.open(matrix.path)
+
+
+@pytest.fixture(params=("at once", "in pieces"), autouse=True)
+def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test twice: cells of a large problem are read three at a time."""
+    if request.param == "in pieces":
+        monkeypatch.setattr(pieces, "LARGE_CELLS", -1)
+        monkeypatch.setattr(reading_module, "ROWS_AT_ONCE", 3)
 
 
 def test_rows_and_columns(tmp_path: Path) -> None:

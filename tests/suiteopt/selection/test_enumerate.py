@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from suiteopt.selection.bank import best_sets, make_bank
 from suiteopt.selection.enumerate import enumerate_best
-from suiteopt.selection.instance import Instance, keep_rows
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.objective import Score
+from suiteopt.selection.parts import keep_rows
 from tests.suiteopt.selection.instances import brute_force, instance_of, instances
 
 

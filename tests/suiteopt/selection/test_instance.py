@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from suiteopt.selection.instance import credit, keep_columns, make_instance
+from suiteopt.selection.instance import make_instance
 from suiteopt.selection.objective import score
+from suiteopt.selection.parts import credit, keep_columns
 from tests.suiteopt.selection.instances import instance_of
 
 

@@ -7,7 +7,8 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import make_case
 from suiteopt.selection.question import Objective, ask
-from suiteopt.selection.robust import SCALE, STRENGTHS, choose_strength, prepare
+from suiteopt.selection.robust import SCALE, STRENGTHS, choose_strength
+from suiteopt.selection.robust_tables import prepare
 from suiteopt.selection.select import select
 from suiteopt.selection.wishes import Wishes
 from suiteopt.validation.crossval import cross_validate

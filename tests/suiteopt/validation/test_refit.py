@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suiteopt.selection.enumerate import enumerate_best
-from suiteopt.selection.instance import Instance, keep_rows
+from suiteopt.selection.instance import Instance
+from suiteopt.selection.parts import keep_rows
 from suiteopt.validation.refit import refit
 from tests.suiteopt.selection.instances import instance_of, instances
 
