@@ -16,6 +16,7 @@ from suiteopt.errors import UserError
 if TYPE_CHECKING:
     from torch import Tensor
 
+PROGRAM = "chains"
 KERNELS = (
     "chain",
     "long_chain",
@@ -377,14 +378,14 @@ def _is_long(chains: int, count: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _kernels(device: int) -> dict[str, Any]:
-    """Compile and load the kernels into torch's context of a device."""
+    """Load the kernels into torch's context of a device."""
     import torch
     from cuda.bindings import driver
 
-    from gpu_eval.compilation.nvrtc import compile_cubin
+    from gpu_eval.devices import cuda_code
 
     major, minor = torch.cuda.get_device_capability(device)
-    cubin, _ = compile_cubin(SOURCE, "chains.cu", f"sm_{major}{minor}", (), KERNELS)
+    cubin = cuda_code.machine_code(PROGRAM, f"sm_{major}{minor}")
     torch.zeros(1, device="cuda")  # makes the context and leaves it current
     module = _check(driver.cuModuleLoadData(cubin))
     return {name: _check(driver.cuModuleGetFunction(module, name.encode())) for name in KERNELS}
