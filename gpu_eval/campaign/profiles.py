@@ -153,7 +153,8 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             full_witnesses=3,
             # Beyond this torch's generator, a processor's, takes longer than all that is run on it.
             hashed_elements=1 << 24,
-            block=64,
+            # Mostly all mutants of a problem: every further block makes its inputs once more.
+            block=144,
             # While some make inputs or wait for a new context, others keep the GPU busy.
             jobs=4,
             lanes=8,
