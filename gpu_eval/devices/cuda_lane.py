@@ -138,14 +138,18 @@ class Lane:
             return Outcome(Status.LAUNCH_ERROR, message=self._refused)
         return self._read(self._end.time_since(self._begin) * 1e-3)
 
-    def judge(self, bound: BoundCase, outputs: "Mapping[str, Tensor]") -> Outcome:
-        """Compare given outputs with a case."""
-        self.prepare(bound, ResolvedPlan(()))
+    def give(self, outputs: "Mapping[str, Tensor]") -> None:
+        """Queue the comparison of given outputs; `prepare` was called with an empty plan."""
+        self._refused = None
+        reference = self._case().reference
         self._fill(ResolvedPlan(()))
-        self._uploaded = [upload(outputs[name]) for name in bound.reference]
-        for name, tensor in zip(bound.reference, self._uploaded, strict=True):
+        self._uploaded = [upload(outputs[name]) for name in reference]
+        for name, tensor in zip(reference, self._uploaded, strict=True):
             self._copy(name, tensor)
         self._finish()
+
+    def judged(self) -> Outcome:
+        """Wait for the comparison of given outputs."""
         self._wait(JUDGE_SECONDS)
         self._uploaded.clear()
         return self._read(0.0)

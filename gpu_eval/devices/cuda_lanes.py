@@ -71,13 +71,21 @@ class Lanes:
             raise blamed(lost, jobs) from lost
         return outcomes
 
-    def judge(self, bound: BoundCase, outputs: "Mapping[str, Tensor]") -> Outcome:
-        """Compare given outputs with a case."""
-        lane = self._lanes[0]
+    def judge(self, bound: BoundCase, several: "Sequence[Mapping[str, Tensor]]") -> list[Outcome]:
+        """Compare given outputs with a case, several at a time where memory allows."""
         if self._shared:
-            lane.renew()
-        self._last = lane
-        return lane.judge(bound, outputs)
+            for lane in self._lanes:
+                lane.renew()
+        most = min(self.fitting(bound), len(several))
+        lanes = self._ready(bound, [ResolvedPlan(())] * most)
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(several):
+            group = list(zip(lanes, several[len(outcomes) :], strict=False))
+            for lane, outputs in group:
+                lane.give(outputs)
+                self._last = lane
+            outcomes += [lane.judged() for lane, _ in group]
+        return outcomes
 
     def outputs(self) -> "Mapping[str, Tensor]":
         """Copy the outputs of the last job."""
@@ -113,7 +121,7 @@ class Lanes:
         try:
             outcomes = {place: self._loaded(job) for place, job in enumerate(jobs)}
             waiting = [place for place, outcome in outcomes.items() if outcome is None]
-            lanes = self._ready(bound, [jobs[place] for place in waiting[:most]])
+            lanes = self._ready(bound, [jobs[place].plan for place in waiting[:most]])
         except self._driver.MemoryError as error:
             raise UserError(
                 "the GPU has no room for an input and what runs on it; give --jobs a smaller number"
@@ -146,14 +154,14 @@ class Lanes:
             return Outcome(Status.LAUNCH_ERROR, message=message)
         return None
 
-    def _ready(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Lane]:
-        """Prepare a lane for each of some jobs; fewer where memory ends before."""
+    def _ready(self, bound: BoundCase, plans: Sequence[ResolvedPlan]) -> list[Lane]:
+        """Prepare a lane for each of some plans; fewer where memory ends before."""
         ready: list[Lane] = []
-        for place, job in enumerate(jobs):
+        for place, plan in enumerate(plans):
             if len(self._lanes) <= place:
                 self._lanes.append(Lane(self._driver, self._compare, self._kernels))
             try:
-                self._lanes[place].prepare(bound, job.plan)
+                self._lanes[place].prepare(bound, plan)
             except (UserError, self._driver.MemoryError):
                 if not ready:
                     raise

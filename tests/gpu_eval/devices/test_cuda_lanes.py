@@ -353,5 +353,22 @@ def test_given_outputs_are_judged_as_a_run_is(bench: Make, alone: dict[str, Outc
     made.run(["near_good"])
     given = made.lanes.outputs()
     made.run(["overruns", "good"])
-    (judged,) = plain([made.lanes.judge(made.case, given)])
+    (judged,) = plain([made.lanes.judge(made.case, [given])[0]])
     assert judged == alone["near_good"]
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 8])
+def test_several_given_outputs_are_judged_as_each_is(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch, lanes: int
+) -> None:
+    made = bench()
+    names = ["good", "near_good", "not_a_number", "good", "near_good"]
+    given = []
+    for name in names:
+        made.run([name])
+        given.append(made.lanes.outputs())
+    made.run(["overruns", "good"])
+    monkeypatch.setattr(cuda_lanes, "MOST_LANES", lanes)
+    assert plain(made.lanes.judge(made.case, given)) == [alone[name] for name in names]
+    assert torch.equal(made.lanes.outputs()["out"], given[-1]["out"])
+    assert plain(made.run(["good"])) == [alone["good"]]
