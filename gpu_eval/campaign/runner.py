@@ -39,9 +39,9 @@ may have taken the first one."""
 CHECKPOINT_SECONDS = 10.0
 """How much measuring a campaign that is stopped may lose for each worker."""
 
-AHEAD = 4
-"""Cells that a session is given at once, for each of its lanes: one that is free takes the next
-while results of others are read."""
+AHEAD = 8
+"""Cells that a session is given at once, for each of its lanes: they are queued while results of
+others are read."""
 
 LARGE_BYTES = 1 << 28
 """Inputs beyond this do not leave memory reserved on a GPU."""
