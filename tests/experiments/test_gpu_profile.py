@@ -18,11 +18,23 @@ from gpu_eval.campaign.settings import Settings
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
-from tests.experiments.test_gpu_campaign import Stop
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.fake import FakeDevice
+from tests.gpu_eval.campaign.test_device_lost import Notes
 
 PROBLEM = "level1/019"
+
+
+class Stop(Notes):
+    """Interrupts a campaign once a base task is done."""
+
+    def __init__(self, journal: Path) -> None:
+        super().__init__()
+        self.journal = journal
+
+    def cells(self, done: int, total: int) -> None:
+        if '"key": "base-' in self.journal.read_text():
+            raise KeyboardInterrupt
 
 
 def _shard(layout: Layout, key: str, seconds: dict[str, float], **notes: object) -> None:
@@ -108,7 +120,7 @@ def test_a_real_campaign_says_whose_its_tasks_are(tmp_path: Path) -> None:
     settings = tiny.settings(corpus, jobs=1)
     root = tmp_path / "matrix"
     with pytest.raises(UserError, match="interrupted"):
-        start(root, settings, FakeDevice(pause=0.002), Stop(400))
+        start(root, settings, FakeDevice(pause=0.002), Stop(Layout(root).journal))
     found = gpu_profile.profile(root, gpus=1, sitting=1)
     assert set(found.problems) - {gpu_profile.UNKNOWN} <= set(load_corpus([corpus]).problems)
     assert found.total("base")["controls"] > 0
