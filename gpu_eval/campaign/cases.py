@@ -145,7 +145,10 @@ def _check_finite(name: str, reference: "Tensor", truth: "Tensor") -> None:
     if not reference.is_floating_point():
         return
     finite = torch.isfinite(truth)
-    if bool((truth.abs()[finite] > torch.finfo(reference.dtype).max).any()):
+    beyond = finite & (truth.abs() > torch.finfo(reference.dtype).max)
+    lost = finite & ~torch.isfinite(reference)
+    is_beyond, is_lost = torch.stack([beyond.any(), lost.any()]).tolist()
+    if is_beyond:
         raise InvalidInputError(f"the truth of '{name}' lies beyond the range of its dtype")
-    if bool((finite & ~torch.isfinite(reference)).any()):
+    if is_lost:
         raise InvalidInputError(f"the reference of '{name}' is non-finite where the truth is not")

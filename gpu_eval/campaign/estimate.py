@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
+from gpu_eval.campaign.cell_cost import (
+    held_elements,
+    output_elements,
+    seconds,
+    tensor_elements,
+)
 from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
 from gpu_eval.campaign.pool_input import PoolInput
-from gpu_eval.campaign.shape_growth import held_elements, output_elements, tensor_elements, work
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.matrix.schema import ShapeScope
 
 ESTIMATED_FOR = "an NVIDIA H200"
-BYTES_A_SECOND = 4e12
-OPERATIONS_A_SECOND = 7e12
-CELL_SECONDS = 0.15e-3
-"""An H200's memory, what a straightforward kernel reaches of its arithmetic, and what a cell costs
-in launches and Python whatever its size."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,8 @@ def estimate(plan: CampaignPlan) -> tuple[Estimate, ...]:
 
 
 def cell_seconds(problem: Problem, pool_input: PoolInput) -> float:
-    """Return what one cell takes: launches, bytes moved by run and comparison, arithmetic."""
-    sizes = dimensions(problem, pool_input.shape)
-    outputs = output_elements(problem, sizes)
-    others = tensor_elements(problem, sizes) - outputs
-    # Inputs are read by the kernel and compared with their pristine copy; outputs are poisoned,
-    # written, and compared with a reference of 4 bytes an element and a truth of 8.
-    moved = 4 * 3 * others + (4 + 4 + 16) * outputs
-    operations = 2 * work(problem, sizes)
-    return CELL_SECONDS + moved / BYTES_A_SECOND + operations / OPERATIONS_A_SECOND
+    """Return what one cell takes on an input."""
+    return seconds(problem, dimensions(problem, pool_input.shape))
 
 
 def case_bytes(problem: Problem, pool_input: PoolInput) -> int:
@@ -66,6 +59,11 @@ def case_bytes(problem: Problem, pool_input: PoolInput) -> int:
     outputs = output_elements(problem, sizes)
     held = held_elements(problem, sizes) - outputs
     return 4 * (2 * (tensor_elements(problem, sizes) - outputs) + 4 * outputs + 2 * held)
+
+
+def planned_seconds(plan: ProblemPlan) -> float:
+    """Return what all cells of a problem take, one after the other."""
+    return len(plan.implementations) * sum(cell_seconds(plan.problem, i) for i in plan.order)
 
 
 def _problem(plan: ProblemPlan) -> Estimate:
@@ -77,5 +75,5 @@ def _problem(plan: ProblemPlan) -> Estimate:
         implementations=each,
         cells=each * len(plan.order),
         largest_bytes=max(case_bytes(plan.problem, i) for i in plan.order),
-        seconds=each * sum(cell_seconds(plan.problem, i) for i in plan.order),
+        seconds=planned_seconds(plan),
     )

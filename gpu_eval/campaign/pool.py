@@ -19,7 +19,13 @@ from gpu_eval.campaign.own_draw import (
     own_draw,
 )
 from gpu_eval.campaign.pool_input import HASHED, OWN, SCALED, PoolInput, make_input, pool_hash
-from gpu_eval.campaign.shapes import PlannedShape, Profile, full_shape, plan_shape
+from gpu_eval.campaign.shapes import (
+    PlannedShape,
+    Profile,
+    full_shape,
+    plan_shape,
+    spread_shape,
+)
 from gpu_eval.campaign.tensor_values import own_values, values_of
 from gpu_eval.campaign.variations import shape_variations
 from gpu_eval.problems.definition import ParameterRole, Problem
@@ -54,6 +60,8 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     """
     planned = plan_shape(problem, profile.limits)
     drawn = plan_shape(problem, profile.own_limits) if profile.own_limits else planned
+    scaled = plan_shape(problem, profile.scaled_limits) if profile.scaled_limits else drawn
+    spread = spread_shape(problem, planned, profile)
     hashed = profile.hashed_elements
     special = [
         *_with_parameters(problem, planned, profile.parameters),
@@ -61,11 +69,12 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     ]
     # What cannot be scaled (probabilities, signs, class ids) would be the own draw once more.
     factors = SCALINGS[: profile.scalings] if any(map(is_scalable, problem.inputs)) else ()
-    scalings = [_scaled(problem, drawn, hashed, factor) for factor in factors]
+    scalings = [_scaled(problem, scaled, hashed, factor) for factor in factors]
     room = profile.candidates - 1 - len(scalings) - len(special)
+    order = value_order(problem.operation_class, multiplies=problem.multiplies)[:room]
     values = [
-        _candidate(problem, planned, choice.name)
-        for choice in value_order(problem.operation_class, multiplies=problem.multiplies)[:room]
+        _candidate(problem, spread if rank < profile.full_candidates else planned, choice.name)
+        for rank, choice in enumerate(order)
     ]
     full = full_shape(problem, drawn, profile)
     own = [_own(problem, full, hashed, trial) for trial in range(len(TRIAL_SEEDS))]

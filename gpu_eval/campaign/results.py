@@ -59,6 +59,7 @@ def write_block(shards: Path, task: CellTask, result: BlockResult) -> dict[str, 
     Times and messages lie outside the cells, which are the same bytes every time.
     """
     notes = {
+        "problem": task.problem,
         "facts": {name: asdict(facts) for name, facts in result.facts.items()},
         "messages": result.progress.messages,
         "divergent": sorted(result.progress.divergent),

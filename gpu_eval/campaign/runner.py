@@ -9,6 +9,7 @@ from typing import Any
 
 from gpu_eval.campaign import base_facts
 from gpu_eval.campaign.beacon import Beacon
+from gpu_eval.campaign.callables import Callables, in_company, is_callable
 from gpu_eval.campaign.cases import CaseFactory, InvalidInputError, Prepared, case_key
 from gpu_eval.campaign.cells import disagree
 from gpu_eval.campaign.checkpoint import Progress, load, save
@@ -19,12 +20,11 @@ from gpu_eval.campaign.phases import Phase, Phases
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.campaign.tasks import CellTask, InputFacts, Subject
 from gpu_eval.devices.base import Device, DeviceLostError, Job, Outcome, Session
-from gpu_eval.problems.definition import Problem, Tensors
-from gpu_eval.problems.nulls import NULLS
+from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, MEASURED_STATUSES, Kind, Role, Status
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, MEASURED_STATUSES, Role, Status
 
 DEADLINE_FACTOR = 20.0
 """A run may take this many times its substrate's own time (or the floor, if that is more)."""
@@ -39,9 +39,9 @@ may have taken the first one."""
 CHECKPOINT_SECONDS = 10.0
 """How much measuring a campaign that is stopped may lose for each worker."""
 
-AHEAD = 4
-"""Cells that a session is given at once, for each of its lanes: one that is free takes the next
-while results of others are read."""
+AHEAD = 8
+"""Cells that a session is given at once, for each of its lanes: they are queued while results of
+others are read."""
 
 LARGE_BYTES = 1 << 28
 """Inputs beyond this do not leave memory reserved on a GPU."""
@@ -162,9 +162,7 @@ class Runner:
         self._session: Session | None = None
         self._orphaned = orphaned
         self._plans: dict[tuple[int, str], ResolvedPlan] = {}
-        self._controls = {control.name: control for control in problem.controls}
-        self._nulls = {null.name: null for null in NULLS}
-        self._previous: Tensors | None = None
+        self._callables = Callables(problem)
         self._phases = Phases()
         self._integrity = Integrity()
 
@@ -214,7 +212,7 @@ class Runner:
     def _run(self, run: "_Run") -> BlockResult:
         task = run.task
         self._plans.clear()
-        self._previous = None
+        self._callables.previous = None
         self._phases = Phases(run.progress.seconds)
         run.progress.seconds = self._phases.seconds
         self._beacon.end(run.progress.column * len(task.subjects) + run.progress.row)
@@ -252,8 +250,7 @@ class Runner:
             run.settle()
             if base is not None:
                 facts[pool_input.id] = base.facts()
-            # What a caching allocator would hand the next call: the right answer to this one.
-            self._previous = prepared.case.reference
+            self._callables.previous = prepared.case.reference
         return BlockResult(run.progress, facts)
 
     def _column(
@@ -274,6 +271,10 @@ class Runner:
             subject = task.subjects[row]
             together = lanes > 1 and subject.id not in run.convicted and mixes(progress, subject)
             (company if together else alone).append(row)
+        callables: list[int] = []
+        if base is not None and pool_input.id not in task.singly:
+            callables = [row for row in alone if is_callable(task.subjects[row])]
+            alone = [row for row in alone if row not in callables]
         # Whoever may take the device along comes first: less has been done by then.
         for row in alone:
             progress.row = min([row, *company[:1]])
@@ -285,8 +286,61 @@ class Runner:
                 base.observe(task.subjects[row], outcomes)
             if careful:
                 prepared = self._prepare(task, pool_input)[0] or prepared
+        for row, outcomes in self._judged_together(run, column, prepared, callables, deadline):
+            if base is not None:
+                base.observe(task.subjects[row], outcomes)
         self._company(run, column, prepared, company, lanes, deadline)
         progress.row = len(task.subjects)
+
+    def _judged_together(
+        self,
+        run: "_Run",
+        column: int,
+        prepared: Prepared,
+        rows: Sequence[int],
+        deadline: float,
+    ) -> Iterator[tuple[int, list[Outcome]]]:
+        """Judge what torch callables give, several at a time; yield those that have outcomes."""
+        waiting = []
+        for row in rows:
+            known = self._known(run, row, column)
+            if known is None:
+                waiting.append(row)
+            elif known:
+                yield row, known
+        for group in in_company(waiting, prepared.case):
+            subjects = [run.task.subjects[row] for row in group]
+            self._beacon.begin(group[0], column, len(group) * deadline, len(group))
+            found = None
+            if len(group) > 1:
+                found = self._judged(subjects, prepared, run.task.inputs[column].id)
+            for place, row in enumerate(group):
+                if found is None:
+                    self._beacon.begin(row, column, deadline)
+                    with run.blaming(row, column):
+                        outcomes = self._outcomes(run, row, column, prepared, deadline)
+                else:
+                    outcomes = [found[place]]
+                self._settle(run, row, column, outcomes)
+                yield row, outcomes
+
+    def _judged(
+        self, subjects: Sequence[Subject], prepared: Prepared, pool_input: str
+    ) -> Sequence[Outcome] | None:
+        """Judge what some torch callables give; None where one of them breaks something."""
+        case = prepared.case
+        try:
+            with self._phases(Phase.CONTROLS):
+                given = [self._callables.outputs(subject, case) for subject in subjects]
+                return self._open().judge_many(given)
+        except UserError:
+            raise
+        except Exception as error:
+            if isinstance(error, DeviceLostError) or self._lost():
+                raise LostBatchError(pool_input) from error
+            # Which of them it is shows when each runs by itself.
+            self._renewed(prepared)
+            return None
 
     def _company(
         self,
@@ -525,9 +579,10 @@ class Runner:
         self, run: "_Run", row: int, column: int, prepared: Prepared, deadline: float
     ) -> list[Outcome]:
         subject, pool_input = run.task.subjects[row], run.task.inputs[column]
-        if subject.binary is None or subject.plan is None:
+        if is_callable(subject):
             with self._phases(Phase.CONTROLS):
                 return [self._guarded(prepared, lambda: self._judge(subject, prepared))]
+        assert subject.plan is not None
         try:
             plan = self._resolve(subject.plan, pool_input.shape)
         except UserError as error:
@@ -580,17 +635,7 @@ class Runner:
 
     def _judge(self, subject: Subject, prepared: Prepared) -> Outcome:
         """Run a torch control or a null mutant and compare what it gives."""
-        case = prepared.case
-        if subject.kind == Kind.NULL:
-            null = self._nulls[subject.name]
-            return self._open().judge(null.outputs(case.tensors, case.reference, self._previous))
-        import torch
-
-        run = self._controls[subject.name].run
-        assert run is not None
-        with torch.no_grad():
-            outputs = run(case.tensors)
-        return self._open().judge({name: o.contiguous() for name, o in outputs.items()})
+        return self._open().judge(self._callables.outputs(subject, prepared.case))
 
     def _resolve(self, plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan:
         key = (id(plan), repr(sorted(shape.items())))

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpu_eval.campaign import results
-from gpu_eval.campaign.chunks import compile_chunks
+from gpu_eval.campaign.chunks import compile_chunks, in_blocks
 from gpu_eval.campaign.equivalence import classify
+from gpu_eval.campaign.estimate import planned_seconds
 from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.plan import CampaignPlan
@@ -67,7 +68,9 @@ class Schedule:
         }
         self.states = {p.id: ProblemState(p) for p in plan.problems}
         self._ready: list[Task] = []
-        self._ranks = {name: rank for rank, name in enumerate(self.states)}
+        # What takes longest comes first, so that it is not what everybody waits for at the end.
+        longest = sorted(plan.problems, key=lambda p: -planned_seconds(p))
+        self._ranks = {problem.id: rank for rank, problem in enumerate(longest)}
         self._open = 0
         self._ahead = AHEAD * max(settings.jobs, 1)
         self.done_cells = 0
@@ -196,15 +199,14 @@ class Schedule:
         _must_compile(
             [i for i in state.plan.implementations if i.kind == Kind.WILD], state.binaries
         )
-        size = self._settings.block
-        for kind in JUDGED:
-            subjects = [
-                subject_of(c.implementation, state.binaries)
-                for c in state.classified
-                if c.runs and c.implementation.kind == kind
-            ]
-            for start in range(0, len(subjects), size):
-                self._add_block(state, tuple(subjects[start : start + size]))
+        # Mutants and wild kernels together: each block makes all inputs once more.
+        subjects = [
+            subject_of(c.implementation, state.binaries)
+            for c in state.classified
+            if c.runs and c.implementation.kind in JUDGED
+        ]
+        for some in in_blocks(subjects, self._settings.block):
+            self._add_block(state, tuple(some))
 
     def _add_block(
         self, state: ProblemState, subjects: tuple[Subject, ...], fresh: bool = False

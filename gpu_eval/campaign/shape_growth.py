@@ -4,14 +4,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gpu_eval.campaign.cell_cost import (
+    held_elements,
+    output_elements,
+    seconds,
+    tensor_elements,
+    work,
+)
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem
-from gpu_eval.problems.expressions import evaluate
-from gpu_eval.problems.tensors import all_specs, dimensions, reduction_length, shape_of
+from gpu_eval.problems.tensors import dimensions, reduction_length
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import OperationClass
 
 _STEPS = 1 << 20
-_PRODUCTS = frozenset({OperationClass.MATMUL, OperationClass.CONVOLUTION, OperationClass.ATTENTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Limits:
         Elements of all tensors together; None: as many as the other limits allow.
     max_work : int or None
         Multiplications and additions, counted as one (`work`).
+    max_seconds : float or None
+        Of one cell on a GPU, by estimate (`gpu_eval.campaign.cell_cost.seconds`).
     target_elements : int or None
         Where given, only the limits above shorten a reduction, and parallel dimensions grow until
         all tensors together have so many elements.
@@ -37,6 +43,7 @@ class Limits:
     max_reduction: int
     max_elements: int | None = None
     max_work: int | None = None
+    max_seconds: float | None = None
     target_elements: int | None = None
 
     def growing_from(self, elements: int) -> "Limits":
@@ -50,34 +57,6 @@ class Limits:
 def free_dimensions(problem: Problem) -> tuple[Dimension, ...]:
     """Return the dimensions that may be shrunk or varied."""
     return tuple(d for d in problem.dimensions if not d.fixed)
-
-
-def output_elements(problem: Problem, values: Mapping[str, int]) -> int:
-    """Return the number of elements of all outputs; ``values`` as `dimensions` gives them."""
-    return sum(math.prod(shape_of(spec, values)) for spec in problem.outputs)
-
-
-def tensor_elements(problem: Problem, values: Mapping[str, int]) -> int:
-    """Return the number of elements of all inputs, parameters and outputs."""
-    return sum(math.prod(shape_of(spec, values)) for spec in all_specs(problem))
-
-
-def held_elements(problem: Problem, values: Mapping[str, int]) -> int:
-    """Return the elements of the largest tensor that the operation makes, outputs included."""
-    return max(output_elements(problem, values), evaluate(problem.held, values))
-
-
-def work(problem: Problem, values: Mapping[str, int]) -> int:
-    """Return how many multiply-adds a straightforward kernel does.
-
-    Every output of a product of matrices (and of what is built like one) sums terms of its own;
-    other operations look at each element a few times.
-    """
-    if problem.work:
-        return evaluate(problem.work, values) + tensor_elements(problem, values)
-    if problem.operation_class in _PRODUCTS:
-        return output_elements(problem, values) * reduction_length(problem, values)
-    return tensor_elements(problem, values)
 
 
 def _elements(problem: Problem, values: Mapping[str, int]) -> int:
@@ -187,7 +166,10 @@ class Planner:
         elements, most = self._limits.max_elements, self._limits.max_work
         if elements is not None and _elements(self._problem, values) > elements:
             return False
-        return most is None or work(self._problem, values) <= most
+        if most is not None and work(self._problem, values) > most:
+            return False
+        longest = self._limits.max_seconds
+        return longest is None or seconds(self._problem, values) <= longest
 
     def growing_from(self, sizes: Mapping[str, int]) -> "Planner":
         """Return a planner for growing parallel dimensions from a shape."""

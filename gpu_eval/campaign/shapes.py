@@ -5,17 +5,12 @@ tails; the reduction is shortened only where the limits still demand it, and the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from gpu_eval.campaign.shape_growth import (
-    Limits,
-    Planner,
-    free_dimensions,
-    groups_of,
-    output_elements,
-    relaxed,
-)
+from gpu_eval.campaign.cell_cost import output_elements
+from gpu_eval.campaign.profiles import PROFILES, Profile
+from gpu_eval.campaign.shape_growth import Limits, Planner, free_dimensions, groups_of, relaxed
 from gpu_eval.problems.definition import DimensionKind, Problem
 from gpu_eval.problems.expressions import evaluate
 from gpu_eval.problems.tensors import contract, dimensions, reduction_length
@@ -35,133 +30,6 @@ __all__ = [
 ]
 
 CONTRACT_SHAPE = "contract"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How large a campaign is.
-
-    Attributes
-    ----------
-    name : str
-    limits : Limits
-    candidates : int
-        Candidate inputs a problem (the further own draws come on top).
-    witnesses : int
-        Witness inputs a problem.
-    scalings, shapes, parameters : int
-        How many of the candidates scale an own draw, have another shape, and (where there are
-        parameters) have other parameters.
-    problems : tuple of str
-        Ids; empty for all of the corpus.
-    own_limits, witness_limits : Limits or None
-        For the benchmark's own draws with their scalings, and for witnesses, where they differ.
-    full_limits : Limits or None
-        For own draws and `full_witnesses` witnesses of a problem whose reductions the limits above
-        would shorten.
-    full_witnesses : int
-    hashed_elements : int or None
-        Own draws of tensors with more elements take the benchmark's distribution from integer
-        hashing on the device, not from torch's CPU generator; their recipe says so.
-    block : int
-        Implementations in one task. Large where making an input costs more than running on it.
-    jobs : int
-        Processes that take turns on a GPU, unless the user says otherwise.
-    lanes : int
-        Runs that each of them has under way on a GPU at the same time: the grid of one alone may
-        leave most of it idle.
-    sites : int or None
-        At how many sites of a substrate each rule is applied; None for all.
-    """
-
-    name: str
-    limits: Limits
-    candidates: int
-    witnesses: int
-    scalings: int
-    shapes: int
-    parameters: int
-    problems: tuple[str, ...] = ()
-    own_limits: Limits | None = None
-    witness_limits: Limits | None = None
-    full_limits: Limits | None = None
-    full_witnesses: int = 0
-    hashed_elements: int | None = None
-    block: int = 24
-    jobs: int = 4
-    lanes: int = 1
-    sites: int | None = None
-
-
-_CPU_PROBLEMS = (
-    "level1/001",
-    "level1/019",
-    "level1/023",
-    "level1/040",
-    "level1/042",
-    "level1/050",
-)
-"""What the small profiles measure, whatever else the corpus holds: their matrices stay the same."""
-
-_CONTRACT = Limits(
-    max_outputs=1 << 40,
-    # 16 MiB of fp32 terms: what controls that add one term after the other can afford.
-    max_reduction=1 << 22,
-    # 1 GiB and what comes with it.
-    max_elements=(1 << 28) + (1 << 25),
-    max_work=7 * 10**10,
-)
-"""Cells of GPUs: reductions in full wherever these allow it, see `Limits.target_elements`."""
-
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        "demo": Profile(
-            "demo",
-            Limits(4096, 256),
-            candidates=16,
-            witnesses=8,
-            scalings=3,
-            shapes=2,
-            parameters=3,
-            problems=_CPU_PROBLEMS,
-        ),
-        "quick": Profile(
-            "quick",
-            Limits(4096, 512),
-            candidates=24,
-            witnesses=16,
-            scalings=4,
-            shapes=3,
-            parameters=4,
-            problems=_CPU_PROBLEMS,
-        ),
-        "full": Profile("full", Limits(16384, 4096), 48, 24, scalings=5, shapes=5, parameters=8),
-        "contract": Profile(
-            "contract",
-            replace(_CONTRACT, max_work=2 * 10**9, target_elements=1 << 23),
-            candidates=48,
-            witnesses=16,
-            scalings=5,
-            shapes=4,
-            parameters=8,
-            own_limits=replace(
-                _CONTRACT, max_work=9 * 10**9, target_elements=(1 << 27) + (1 << 24)
-            ),
-            witness_limits=replace(_CONTRACT, max_work=2 * 10**9, target_elements=1 << 23),
-            # A square product of 4096 takes 20 ms a cell: eight inputs of it, not all.
-            full_limits=replace(_CONTRACT, target_elements=1 << 23),
-            full_witnesses=3,
-            # Beyond this torch's generator, a processor's, takes longer than all that is run on it.
-            hashed_elements=1 << 24,
-            block=64,
-            # While some make inputs or wait for a new context, others keep the GPU busy.
-            jobs=4,
-            lanes=8,
-            # At contract shapes a second site of a rule costs what another problem would.
-            sites=1,
-        ),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -231,10 +99,21 @@ def full_shape(problem: Problem, planned: PlannedShape, profile: Profile) -> Pla
         What narrower limits allow.
     profile : Profile
     """
-    if profile.full_limits is None or planned.scope is ShapeScope.CONTRACT:
+    return _first_full(problem, planned, (profile.spread_limits, profile.full_limits))
+
+
+def spread_shape(problem: Problem, planned: PlannedShape, profile: Profile) -> PlannedShape:
+    """Return a shape with the contract's reductions where one is cheap, else the given."""
+    return _first_full(problem, planned, (profile.spread_limits,))
+
+
+def _first_full(
+    problem: Problem, planned: PlannedShape, limits: tuple[Limits | None, ...]
+) -> PlannedShape:
+    if planned.scope is ShapeScope.CONTRACT:
         return planned
-    wider = plan_shape(problem, profile.full_limits)
-    return wider if wider.scope is ShapeScope.CONTRACT else planned
+    wider = (plan_shape(problem, wide) for wide in limits if wide is not None)
+    return next((shape for shape in wider if shape.scope is ShapeScope.CONTRACT), planned)
 
 
 def planned_shape(problem: Problem, sizes: Mapping[str, int], recipe: str) -> PlannedShape | None:

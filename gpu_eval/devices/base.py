@@ -229,6 +229,10 @@ class Session(ABC):
     def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
         """Compare given outputs (of a torch control or null mutant) with the current case."""
 
+    def judge_many(self, several: "Sequence[Mapping[str, Tensor]]") -> Sequence[Outcome]:
+        """Compare several given outputs with the current case; the outcomes are `judge`'s."""
+        return [self.judge(outputs) for outputs in several]
+
     @abstractmethod
     def outputs(self) -> Mapping[str, "Tensor"]:
         """Copy the outputs of the last run that ended without an exception."""

@@ -3,18 +3,16 @@
 import copy
 import time
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gpu_eval.compilation.nvrtc import (
     NvrtcCompiler,
-    compile_cubin,
     compile_options,
     nvrtc_version,
 )
+from gpu_eval.devices import cuda_code
 from gpu_eval.devices.base import Binary, Device, KernelSource, Session
-from gpu_eval.devices.cuda_compare import ENTRY
 from suiteopt.errors import MissingExtraError, UserError
 
 MINIMUM_BYTES = 2 << 30
@@ -54,7 +52,7 @@ class CudaDevice(Device):
         major, minor = device.compute_capability()
         self.architecture = f"sm_{major}{minor}"
         self._memory = int(device.total_memory())
-        self._comparison = b""
+        self._code: dict[str, bytes] = {}
         if self._memory < MINIMUM_BYTES:
             raise UserError(
                 f"{self._model} has {self._memory >> 20} MiB of memory, and a campaign needs "
@@ -65,7 +63,7 @@ class CudaDevice(Device):
         """Return model, driver, compiler and options."""
         import torch
 
-        self._compiled_comparison()
+        self._own_code()
         version = _driver().get_driver_version()
         return {
             "name": self.name,
@@ -93,35 +91,45 @@ class CudaDevice(Device):
         return [d for d in found if str(driver.Device(d.ordinal).name()) == self._model]
 
     def warm(self) -> None:
-        """Make the context and load what references need, which takes a second or two."""
+        """Make the context and load what inputs and references need: a second or two."""
         import torch
 
+        from gpu_eval.devices import cuda_hash
+        from suiteopt.inputs.recipes import RECIPES, generate
+
+        self._own_code()
         torch.cuda.set_device(self.ordinal)
         square = torch.ones(8, 8, device="cuda")
         for tensor in (square, square.double()):
             (tensor @ tensor).sum().item()
+        # A driver loads a kernel when it is first used, which whoever waits for an input would
+        # wait for too.
+        cuda_hash.use()
+        for name in RECIPES:
+            made = generate(name, (8, 8), 0, {}, "cuda")
+            bool((torch.isfinite(made.double()) & (made.abs() > 1)).any())
 
     def open(self) -> Session:
         """Take the GPU in this process; one that has just been lost is waited for."""
         from gpu_eval.devices.cuda_session import CudaSession
 
+        compare = self._own_code()[cuda_code.COMPARISON]
         for _ in range(OPEN_TRIES - 1):
             try:
-                return CudaSession(_driver(), self.ordinal, self._compiled_comparison())
+                return CudaSession(_driver(), self.ordinal, compare)
             except (UserError, RuntimeError):
                 time.sleep(OPEN_SECONDS)
-        return CudaSession(_driver(), self.ordinal, self._compiled_comparison())
+        return CudaSession(_driver(), self.ordinal, compare)
 
-    def _compiled_comparison(self) -> bytes:
-        """Compile the comparison, once: a described device carries it to every worker."""
-        if not self._comparison:
-            sources = files("gpu_eval.devices")
-            names = ("compare.cu", "checksum.cu")
-            text = "\n".join(sources.joinpath(name).read_text() for name in names)
-            entries = (ENTRY, "checksum")
-            cubin, _ = compile_cubin(text, "compare.cu", self.architecture, (), entries)
-            self._comparison = cubin
-        return self._comparison
+    def _own_code(self) -> dict[str, bytes]:
+        """Compile this package's own kernels, once: a described device carries them along."""
+        if not self._code:
+            self._code = {
+                program: cuda_code.machine_code(program, self.architecture)
+                for program in cuda_code.PROGRAMS
+            }
+        cuda_code.keep(self.architecture, self._code)
+        return self._code
 
 
 def _driver() -> Any:

@@ -16,9 +16,11 @@ from suiteopt.errors import UserError
 if TYPE_CHECKING:
     from torch import Tensor
 
+PROGRAM = "chains"
 KERNELS = (
     "chain",
     "long_chain",
+    "tile_chain",
     "tree",
     "treetop",
     "scan",
@@ -33,14 +35,24 @@ PART = 1 << 12
 FEW = 1 << 10
 """Chains that do not fill a GPU."""
 
+MANY = 1 << 19
+"""Chains whose tiles fill a GPU."""
+
+SIDE = 64
+"""Chains of a tile along each dimension, as the kernel has it."""
+
 _THREADS = 64
 _LOADERS = 256
+_TILED = 256
 _MOST = (1 << 31) - 1
 
 SOURCE = r"""
 // Terms that are loaded before any of them is added: what hides the latency of memory.
 #define AHEAD 64
 #define TILE 2048
+// Chains of a block along each dimension where they are tiled, and terms that it loads at a time.
+#define SIDE 64
+#define DEPTH 16
 
 struct Terms {
     const float* left;   // (count, m)
@@ -113,6 +125,51 @@ extern "C" __global__ void long_chain(
         __syncthreads();
     }
     if (threadIdx.x == 0) out[blockIdx.y * m * n + o] = sum;
+}
+
+// The same for many chains of outer products: a block has SIDE x SIDE of them, a thread 16, so that
+// what is loaded once is multiplied by many.
+extern "C" __global__ void tile_chain(
+    const float* left, const float* right, const long long* parts, float* out,
+    long long m, long long n)
+{
+    __shared__ float lefts[DEPTH][SIDE], rights[DEPTH][SIDE];
+    const long long* part = parts + 3 * blockIdx.y;
+    const long long start = part[0], step = part[1], count = part[2];
+    const long long across = (n + SIDE - 1) / SIDE;
+    const long long top = blockIdx.x / across * SIDE, side = blockIdx.x % across * SIDE;
+    const int row = threadIdx.x / 16, column = threadIdx.x % 16;
+    float sums[4][4];
+#pragma unroll
+    for (int u = 0; u < 16; ++u) sums[u / 4][u % 4] = -0.0f;  // whose sum with any x is x
+    for (long long first = 0; first < count; first += DEPTH) {
+        const int length = count - first < DEPTH ? (int)(count - first) : DEPTH;
+        for (int u = threadIdx.x; u < length * SIDE; u += blockDim.x) {
+            const int k = u / SIDE, x = u % SIDE;
+            const long long at = start + (first + k) * step;
+            lefts[k][x] = top + x < m ? left[at * m + top + x] : 0.0f;
+            rights[k][x] = side + x < n ? right[at * n + side + x] : 0.0f;
+        }
+        __syncthreads();
+#pragma unroll 4
+        for (int k = 0; k < length; ++k) {
+            float a[4], b[4];
+#pragma unroll
+            for (int u = 0; u < 4; ++u) {
+                a[u] = lefts[k][row + 16 * u];
+                b[u] = rights[k][column + 16 * u];
+            }
+#pragma unroll
+            for (int u = 0; u < 16; ++u)
+                sums[u / 4][u % 4] =
+                    __fadd_rn(sums[u / 4][u % 4], __fmul_rn(a[u / 4], b[u % 4]));
+        }
+        __syncthreads();
+    }
+    for (int u = 0; u < 16; ++u) {
+        const long long i = top + row + 16 * (u / 4), j = side + column + 16 * (u % 4);
+        if (i < m && j < n) out[(blockIdx.y * m + i) * n + j] = sums[u / 4][u % 4];
+    }
 }
 
 // The pairwise sum of `count` terms from `first` on; `last`, if any, is the sum of what follows.
@@ -318,9 +375,24 @@ def chains(left: "Tensor", right: "Tensor | None", parts: Sequence[range]) -> "T
     m, n = left.shape[1], 1 if right is None else right.shape[1]
     out = torch.empty((len(parts), m, n), dtype=torch.float32, device=left.device)
     table = torch.tensor([(p.start, p.step, len(p)) for p in parts], device=left.device)
-    name = "long_chain" if _is_long(m * n * len(parts), max(map(len, parts))) else "chain"
-    _launch(name, m * n, [left, right, table, out], [m, n], len(parts))
+    name = _kernel_for(m, n, parts)
+    threads = tiles(m, n) * _TILED if name == "tile_chain" else m * n
+    _launch(name, threads, [left, right, table, out], [m, n], len(parts))
     return out
+
+
+def _kernel_for(m: int, n: int, parts: Sequence[range]) -> str:
+    """Return what adds chains fastest: a block for each, a tile for many, or a thread for each."""
+    chains = m * n * len(parts)
+    if _is_long(chains, max(map(len, parts))):
+        return "long_chain"
+    # Of the tiles of a thin product most would be empty.
+    return "tile_chain" if chains >= MANY and min(m, n) >= SIDE // 4 else "chain"
+
+
+def tiles(m: int, n: int) -> int:
+    """Return how many tiles cover m x n chains."""
+    return math.ceil(m / SIDE) * math.ceil(n / SIDE)
 
 
 def tree(left: "Tensor", right: "Tensor | None", count: int) -> "Tensor":
@@ -377,14 +449,14 @@ def _is_long(chains: int, count: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _kernels(device: int) -> dict[str, Any]:
-    """Compile and load the kernels into torch's context of a device."""
+    """Load the kernels into torch's context of a device."""
     import torch
     from cuda.bindings import driver
 
-    from gpu_eval.compilation.nvrtc import compile_cubin
+    from gpu_eval.devices import cuda_code
 
     major, minor = torch.cuda.get_device_capability(device)
-    cubin, _ = compile_cubin(SOURCE, "chains.cu", f"sm_{major}{minor}", (), KERNELS)
+    cubin = cuda_code.machine_code(PROGRAM, f"sm_{major}{minor}")
     torch.zeros(1, device="cuda")  # makes the context and leaves it current
     module = _check(driver.cuModuleLoadData(cubin))
     return {name: _check(driver.cuModuleGetFunction(module, name.encode())) for name in KERNELS}
@@ -402,8 +474,9 @@ def _launch(
 
     function = _kernels(torch.cuda.current_device())[name]
     a_block_each = name.startswith("long_")
-    blocks = threads if a_block_each else math.ceil(threads / _THREADS)
-    block = (_LOADERS if a_block_each else _THREADS, 1, 1)
+    width = _LOADERS if a_block_each else _TILED if name == "tile_chain" else _THREADS
+    blocks = threads if a_block_each else math.ceil(threads / width)
+    block = (width, 1, 1)
     if not 0 < blocks <= _MOST:
         raise ValueError(f"{threads} outputs are no launch")
     for tensor in tensors:

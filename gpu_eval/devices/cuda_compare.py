@@ -132,12 +132,15 @@ class Comparison:
     stream : pycuda.driver.Stream, optional
         Where launches go, and behind each a copy of its records to the host: whoever has waited
         for the stream reads them without a further look at the device.
+    places : int
+        How many launches may be queued on the stream before the first one's records are read.
     """
 
-    def __init__(self, driver: Any, module: Any, stream: Any = None) -> None:
+    def __init__(self, driver: Any, module: Any, stream: Any = None, places: int = 1) -> None:
         self._driver = driver
         self._stream = stream
         self._host: Any = None
+        self._serials = [0] * places
         self._function = module.get_function(ENTRY).prepare("PPPPPq")
         self._buffers: dict[str, tuple[Any, int]] = {}
         self._jobs = self._blocks = self._outputs = self._launches = 0
@@ -157,42 +160,47 @@ class Comparison:
         self._driver.memcpy_htod(self._buffer("owners", owners.nbytes), owners)
         self._buffer("partials", self._blocks * PARTIAL.itemsize)
         self._buffer("results", self._jobs * PARTIAL.itemsize)
-        if self._stream is not None and (self._host is None or len(self._host) < self._jobs):
+        wanted = len(self._serials) * self._jobs
+        if self._stream is not None and (self._host is None or len(self._host) < wanted):
             # Only memory that the system does not move is copied to while the host goes on.
-            nbytes = 2 * self._jobs * PARTIAL.itemsize
+            nbytes = 2 * wanted * PARTIAL.itemsize
             self._host = self._driver.pagelocked_empty(nbytes, np.uint8).view(PARTIAL)
         # Blocks count themselves back to zero, but not those of a launch that was cut short.
         self._driver.memset_d32(self._buffer("ended", self._jobs * 4), 0, self._jobs)
 
-    def launch(self) -> None:
-        """Queue the comparison behind what has been queued."""
+    def launch(self, place: int = 0) -> None:
+        """Queue the comparison behind what has been queued; ``place`` is where it is read."""
         if not self._jobs:
             return
         names = ("table", "owners", "partials", "ended", "results")
         self._launches += 1
+        self._serials[place] = self._launches
         pointers = [int(self._buffers[name][0]) for name in names]
         grid, block = (self._blocks, 1), (THREADS, 1, 1)
         if self._stream is None:
             self._function.prepared_call(grid, block, *pointers, self._launches)
             return
         self._function.prepared_async_call(grid, block, self._stream, *pointers, self._launches)
-        self._driver.memcpy_dtoh_async(self._host[: self._jobs], pointers[-1], self._stream)
+        self._driver.memcpy_dtoh_async(self._records(place), pointers[-1], self._stream)
 
-    def read(self) -> tuple[NDArray[np.void], NDArray[np.uint64]]:
+    def _records(self, place: int) -> Any:
+        return self._host[place * self._jobs : (place + 1) * self._jobs]
+
+    def read(self, place: int = 0) -> tuple[NDArray[np.void], NDArray[np.uint64]]:
         """Return the records of the outputs, and the number of changed words of each zone.
 
         Raises
         ------
         DeviceLostError
-            If they are not those of the last launch: a kernel has written over what this object
+            If they are not those of the launch: a kernel has written over what this object
             keeps on the device, far outside its own buffers.
         """
         results = np.zeros(self._jobs, dtype=PARTIAL)
         if self._stream is not None and self._jobs:
-            results[:] = self._host[: self._jobs]
+            results[:] = self._records(place)
         elif self._jobs:
             self._driver.memcpy_dtoh(results, int(self._buffers["results"][0]))
-        if (results["launch"] != self._launches).any():
+        if (results["launch"] != self._serials[place]).any():
             message = "a stray write reached the memory of the comparison"
             raise DeviceLostError(Outcome(Status.CRASH, message=message))
         damaged = results["counts"][self._outputs :, COUNTERS.index("unwritten")]

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
+PROGRAM = "hash"
+KERNELS = ("hash_indices",)
+
 _THREADS = 256
 _BLOCKS = 4096
 
@@ -83,17 +86,16 @@ def hashed(at: "Tensor", first: int, second: int) -> "Tensor":
 
 @lru_cache(maxsize=8)
 def _kernel(device: int) -> Any:
-    """Compile and load the kernel into torch's context of a device."""
+    """Load the kernel into torch's context of a device."""
     import torch
     from cuda.bindings import driver
 
-    from gpu_eval.compilation.nvrtc import compile_cubin
+    from gpu_eval.devices import cuda_code
 
     major, minor = torch.cuda.get_device_capability(device)
-    names = ("hash_indices",)
-    cubin, _ = compile_cubin(SOURCE, "hash.cu", f"sm_{major}{minor}", (), names)
+    cubin = cuda_code.machine_code(PROGRAM, f"sm_{major}{minor}")
     module = _check(driver.cuModuleLoadData(cubin))
-    return _check(driver.cuModuleGetFunction(module, names[0].encode()))
+    return _check(driver.cuModuleGetFunction(module, KERNELS[0].encode()))
 
 
 def _check(answer: tuple[Any, ...]) -> Any:

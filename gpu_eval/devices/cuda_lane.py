@@ -1,11 +1,15 @@
 """One of several lanes of a GPU: a stream with an arena, a comparison and results of its own.
 
+Several runs may be queued before the first one's result is taken: where processes take turns on a
+GPU, a lane that had to ask the host after each run would have little to do in its turn.
+
 Streams are made so that they keep the order of the default stream, on which torch makes, copies and
 frees tensors: what a lane is given begins after what torch was given before, and the other way
 round. Nothing is done on the default stream while lanes are at work.
 """
 
 import time
+from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +38,21 @@ POISON_WORD = 0x7FC0DEAD
 
 JUDGE_SECONDS = 60.0
 
+DEPTH = 4
+"""Runs that may be queued on a lane."""
+
+
+class _Turn:
+    """What tells of one run that is queued: its events, and why it could not be launched."""
+
+    def __init__(self, driver: Any, place: int) -> None:
+        self.place = place
+        self.begin, self.end, self.done = driver.Event(), driver.Event(), driver.Event()
+        self.refused: str | None = None
+
 
 class Lane:
-    """Runs one plan at a time, all of it queued without waiting for anything.
+    """Runs one plan after the other, all of them queued without waiting for anything.
 
     Parameters
     ----------
@@ -52,11 +68,11 @@ class Lane:
         self._kernels = kernels
         self._stream = driver.Stream()
         self._arena = Arena(driver, self._stream)
-        self._comparison = Comparison(driver, compare, self._stream)
-        self._begin, self._end, self._done = driver.Event(), driver.Event(), driver.Event()
+        self._comparison = Comparison(driver, compare, self._stream, DEPTH)
+        self._free = deque(_Turn(driver, place) for place in range(DEPTH))
+        self._queued: deque[_Turn] = deque()
         self._bound: BoundCase | None = None
         self._fresh = False
-        self._refused: str | None = None
         self._uploaded: list[Tensor] = []
 
     def renew(self) -> None:
@@ -106,22 +122,22 @@ class Lane:
                     self._set(name, POISON_WORD)
         except driver.Error as error:
             raise _crash(error) from error
-        self._refused = None
+        turn = self._turn()
         try:
-            self._begin.record(self._stream)
+            turn.begin.record(self._stream)
             for launch in job.plan.launches:
                 self._kernels.launch(
                     job.binary, launch, job.schedule, self._arena.buffers, self._stream
                 )
-            self._end.record(self._stream)
+            turn.end.record(self._stream)
         except driver.Error as error:
             # A launch that fails says so itself and leaves the context usable; whether this is
             # such a one shows when the launches before it have ended.
-            self._refused = str(error)
-        self._finish()
+            turn.refused = str(error)
+        self._finish(turn)
 
     def take(self, deadline: float) -> Outcome:
-        """Wait for the run that was started, and judge it.
+        """Wait for the run that was started first, and judge it.
 
         Parameters
         ----------
@@ -133,22 +149,26 @@ class Lane:
         DeviceLostError
             If the run did not end in time, or an error has spoilt the context.
         """
-        self._wait(deadline)
-        if self._refused is not None:
-            return Outcome(Status.LAUNCH_ERROR, message=self._refused)
-        return self._read(self._end.time_since(self._begin) * 1e-3)
+        turn = self._waited(deadline)
+        if turn.refused is not None:
+            return Outcome(Status.LAUNCH_ERROR, message=turn.refused)
+        return self._read(turn, turn.end.time_since(turn.begin) * 1e-3)
 
-    def judge(self, bound: BoundCase, outputs: "Mapping[str, Tensor]") -> Outcome:
-        """Compare given outputs with a case."""
-        self.prepare(bound, ResolvedPlan(()))
+    def give(self, outputs: "Mapping[str, Tensor]") -> None:
+        """Queue the comparison of given outputs; `prepare` was called with an empty plan."""
+        turn = self._turn()
+        reference = self._case().reference
         self._fill(ResolvedPlan(()))
-        self._uploaded = [upload(outputs[name]) for name in bound.reference]
-        for name, tensor in zip(bound.reference, self._uploaded, strict=True):
+        self._uploaded = [upload(outputs[name]) for name in reference]
+        for name, tensor in zip(reference, self._uploaded, strict=True):
             self._copy(name, tensor)
-        self._finish()
-        self._wait(JUDGE_SECONDS)
+        self._finish(turn)
+
+    def judged(self) -> Outcome:
+        """Wait for the comparison of given outputs."""
+        turn = self._waited(JUDGE_SECONDS)
         self._uploaded.clear()
-        return self._read(0.0)
+        return self._read(turn, 0.0)
 
     def outputs(self) -> "Mapping[str, Tensor]":
         """Copy the outputs of the last run."""
@@ -201,29 +221,40 @@ class Lane:
         for workspace in plan.workspaces:
             self._set(workspace.name, 0 if workspace.zeroed else POISON_WORD)
 
-    def _finish(self) -> None:
+    def _turn(self) -> _Turn:
+        """Return what will tell of the next run."""
+        turn = self._free.popleft()
+        turn.refused = None
+        self._queued.append(turn)
+        return turn
+
+    def _finish(self, turn: _Turn) -> None:
         """Queue the comparison, and the sign that all is done."""
         try:
-            if self._refused is None:
-                self._comparison.launch()
-            self._done.record(self._stream)
+            if turn.refused is None:
+                self._comparison.launch(turn.place)
+            turn.done.record(self._stream)
         except self._driver.Error as error:
             raise _crash(error) from error
 
-    def _wait(self, deadline: float) -> None:
+    def _waited(self, deadline: float) -> _Turn:
+        """Wait for the run that was queued first."""
+        turn = self._queued[0]
         limit = time.monotonic() + deadline
         try:
-            while not self._done.query():
+            while not turn.done.query():
                 if time.monotonic() > limit:
                     message = f"still running after {deadline:.3g} s"
                     raise DeviceLostError(Outcome(Status.TIMEOUT, message=message))
-            self._done.synchronize()
+            turn.done.synchronize()
         except self._driver.Error as error:
             raise _crash(error) from error
+        self._free.append(self._queued.popleft())
+        return turn
 
-    def _read(self, seconds: float) -> Outcome:
+    def _read(self, turn: _Turn, seconds: float) -> Outcome:
         case = self._case()
-        records, damaged = self._comparison.read()
+        records, damaged = self._comparison.read(turn.place)
         statistics: dict[Statistic, float] = {}
         for record in records:
             for statistic, value in statistics_of(record).items():

@@ -1,5 +1,6 @@
 """The lanes of a GPU at work together: short grids of different mutants run at the same time."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ from gpu_eval.devices.base import DeviceLostError, Job, Outcome, blamed
 from gpu_eval.devices.cuda_arena import footprint
 from gpu_eval.devices.cuda_case import BoundCase
 from gpu_eval.devices.cuda_kernels import Kernels, refusal
-from gpu_eval.devices.cuda_lane import Lane
+from gpu_eval.devices.cuda_lane import DEPTH, Lane
 from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
@@ -42,6 +43,7 @@ class Lanes:
         self._lanes = [Lane(driver, compare, kernels)]
         self._last = self._lanes[0]
         self._shared = False
+        self._overwritten: tuple[BoundCase, Job] | None = None
 
     def fitting(self, bound: BoundCase, jobs: Sequence[Job] = ()) -> int:
         """Return how many lanes a case has, and the plans of jobs on it."""
@@ -59,6 +61,7 @@ class Lanes:
         for lane in self._lanes[self.fitting(bound) :]:
             lane.free()
         self._shared = False
+        self._overwritten = None
 
     def run(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Outcome]:
         """Run jobs; see `gpu_eval.devices.base.Session.run_many`."""
@@ -71,16 +74,28 @@ class Lanes:
             raise blamed(lost, jobs) from lost
         return outcomes
 
-    def judge(self, bound: BoundCase, outputs: "Mapping[str, Tensor]") -> Outcome:
-        """Compare given outputs with a case."""
-        lane = self._lanes[0]
+    def judge(self, bound: BoundCase, several: "Sequence[Mapping[str, Tensor]]") -> list[Outcome]:
+        """Compare given outputs with a case, several at a time where memory allows."""
         if self._shared:
-            lane.renew()
-        self._last = lane
-        return lane.judge(bound, outputs)
+            for lane in self._lanes:
+                lane.renew()
+        self._overwritten = None
+        most = min(self.fitting(bound), len(several))
+        lanes = self._ready(bound, [ResolvedPlan(())] * most)
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(several):
+            group = list(zip(lanes, several[len(outcomes) :], strict=False))
+            for lane, outputs in group:
+                lane.give(outputs)
+                self._last = lane
+            outcomes += [lane.judged() for lane, _ in group]
+        return outcomes
 
     def outputs(self) -> "Mapping[str, Tensor]":
-        """Copy the outputs of the last job."""
+        """Copy the outputs of the last job; it runs again where others have run after it."""
+        if self._overwritten is not None:
+            bound, job = self._overwritten
+            self._flow(bound, [job], 1)
         return self._last.outputs()
 
     def free(self) -> None:
@@ -109,26 +124,51 @@ class Lanes:
         return outcome
 
     def _flow(self, bound: BoundCase, jobs: Sequence[Job], most: int) -> list[Outcome]:
-        """Run jobs that need the same buffers: a lane takes the next one when it is free."""
+        """Run jobs that need the same buffers; once more over the stale result what left some."""
         try:
             outcomes = {place: self._loaded(job) for place, job in enumerate(jobs)}
             waiting = [place for place, outcome in outcomes.items() if outcome is None]
-            lanes = self._ready(bound, [jobs[place] for place in waiting[:most]])
+            lanes = self._ready(bound, [jobs[place].plan for place in waiting[:most]])
         except self._driver.MemoryError as error:
             raise UserError(
                 "the GPU has no room for an input and what runs on it; give --jobs a smaller number"
             ) from error
         self._shared = self._shared or len(lanes) > 1
         # From here on nothing may wait for the device as a whole: one of them may hang.
-        for turn in range(len(waiting) + len(lanes)):
-            lane = lanes[turn % len(lanes)]
-            if turn >= len(lanes):
-                place = waiting[turn - len(lanes)]
-                outcomes[place] = _taken(lane, jobs[place])
-            if turn < len(waiting):
-                lane.start(jobs[waiting[turn]])
-                self._last = lane
+        depth = 1 if bound.integers else DEPTH
+        outcomes |= self._queued(lanes, depth, jobs, waiting, stale=False)
+        unwritten = [place for place in waiting if _is_unwritten(outcomes[place])]
+        again = self._queued(lanes, depth, jobs, unwritten, stale=True)
+        for place, stale in again.items():
+            outcomes[place] = _merged(outcomes[place], stale)
+        moved = bool(unwritten) and unwritten[-1] != waiting[-1]
+        self._overwritten = (bound, jobs[waiting[-1]]) if moved else None
         return [outcome for outcome in outcomes.values() if outcome is not None]
+
+    def _queued(
+        self,
+        lanes: Sequence[Lane],
+        depth: int,
+        jobs: Sequence[Job],
+        places: Sequence[int],
+        stale: bool,
+    ) -> dict[int, Outcome]:
+        """Run some of the jobs, so many of them queued on each lane; return their outcomes.
+
+        One that was started after others may have had to wait for them: it has its whole deadline
+        from when they were through.
+        """
+        found: dict[int, Outcome] = {}
+        started: deque[tuple[int, Lane]] = deque()
+        for turn, place in enumerate(places):
+            if len(started) == depth * len(lanes):
+                first, lane = started.popleft()
+                found[first] = lane.take(jobs[first].deadline)
+            self._last = lanes[turn % len(lanes)]
+            self._last.start(jobs[place], stale)
+            started.append((place, self._last))
+        found |= {place: lane.take(jobs[place].deadline) for place, lane in started}
+        return found
 
     def _loaded(self, job: Job) -> Outcome | None:
         """Have a job's kernels on the device; return its outcome where they cannot be launched."""
@@ -146,14 +186,14 @@ class Lanes:
             return Outcome(Status.LAUNCH_ERROR, message=message)
         return None
 
-    def _ready(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Lane]:
-        """Prepare a lane for each of some jobs; fewer where memory ends before."""
+    def _ready(self, bound: BoundCase, plans: Sequence[ResolvedPlan]) -> list[Lane]:
+        """Prepare a lane for each of some plans; fewer where memory ends before."""
         ready: list[Lane] = []
-        for place, job in enumerate(jobs):
+        for place, plan in enumerate(plans):
             if len(self._lanes) <= place:
                 self._lanes.append(Lane(self._driver, self._compare, self._kernels))
             try:
-                self._lanes[place].prepare(bound, job.plan)
+                self._lanes[place].prepare(bound, plan)
             except (UserError, self._driver.MemoryError):
                 if not ready:
                     raise
@@ -182,22 +222,13 @@ def _alike(bound: BoundCase, jobs: Sequence[Job]) -> Sequence[Job]:
     return jobs
 
 
-def _taken(lane: Lane, job: Job) -> Outcome:
-    """Wait for a job; run it once more over the stale result if it left elements unwritten.
-
-    One that was started after others may have had to wait for them: it has its whole deadline from
-    when they were through.
-    """
-    outcome = lane.take(job.deadline)
-    if outcome.status is not Status.UNWRITTEN:
-        return outcome
-    lane.start(job, stale=True)
-    return _merged(outcome, lane.take(job.deadline))
+def _is_unwritten(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.status is Status.UNWRITTEN
 
 
-def _merged(first: Outcome, stale: Outcome) -> Outcome:
+def _merged(first: Outcome | None, stale: Outcome) -> Outcome:
     """Return the outcome of a run that left elements unwritten, judged over the stale result."""
-    if not stale.statistics:
+    if first is None or not stale.statistics:
         return stale
     return Outcome(
         Status.UNWRITTEN,

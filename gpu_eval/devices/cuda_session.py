@@ -144,7 +144,11 @@ class CudaSession(Session):
 
     def judge(self, outputs: Mapping[str, "Tensor"]) -> Outcome:
         """Compare given outputs with the current case."""
-        return self._lanes.judge(self._case(), outputs)
+        return self._lanes.judge(self._case(), [outputs])[0]
+
+    def judge_many(self, several: "Sequence[Mapping[str, Tensor]]") -> Sequence[Outcome]:
+        """Compare several given outputs, each in a lane of its own; see the base class."""
+        return self._lanes.judge(self._case(), several)
 
     def outputs(self) -> Mapping[str, "Tensor"]:
         """Copy the outputs of the last run."""

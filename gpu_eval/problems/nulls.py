@@ -7,6 +7,7 @@ harness has lying around, on whatever device that is.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gpu_eval.problems.definition import Tensors
@@ -90,20 +91,14 @@ def random_in_range(tensors: Tensors, reference: "Tensor", previous: "Tensor | N
 
     A single number is drawn from zero to twice the reference.
     """
-    import torch
 
     finite = _finite(reference)
     low, high = (float(finite.min()), float(finite.max())) if finite.numel() else (0.0, 1.0)
     if reference.dim() == 0:
         low, high = 0.0, 2 * high
     # A large output repeats a draw of a million: more of it would be no less wrong, and is slow.
-    draw = torch.rand(
-        min(reference.numel(), _DRAWN),
-        dtype=torch.float64,
-        generator=torch.Generator().manual_seed(_SEED),
-    )
-    values = (low + (high - low) * draw).to(device=reference.device, dtype=reference.dtype)
-    return _fit(values, reference)
+    draw = _draw(min(reference.numel(), _DRAWN), str(reference.device))
+    return _fit((low + (high - low) * draw).to(dtype=reference.dtype), reference)
 
 
 def not_a_number(tensors: Tensors, reference: "Tensor", previous: "Tensor | None") -> "Tensor":
@@ -146,7 +141,17 @@ def _finite(reference: "Tensor") -> "Tensor":
     import torch
 
     wide = reference.double().flatten()
-    return wide[torch.isfinite(wide)]
+    finite = torch.isfinite(wide)
+    return wide if bool(finite.all()) else wide[finite]
+
+
+@lru_cache(maxsize=4)
+def _draw(count: int, device: str) -> "Tensor":
+    """Return so many uniform numbers in fp64, always the same ones."""
+    import torch
+
+    generator = torch.Generator().manual_seed(_SEED)
+    return torch.rand(count, dtype=torch.float64, generator=generator).to(device)
 
 
 def _fit(source: "Tensor", like: "Tensor") -> "Tensor":

@@ -188,22 +188,29 @@ def _output_floors(
     scale = output.double().abs().flatten()
     sizes = magnitude.double().abs().flatten()
     kept = torch.isfinite(scale) & torch.isfinite(sizes)
-    scale, sizes = scale[kept], sizes[kept]
+    if not bool(kept.all()):  # to select all of a large tensor takes a copy and its indices
+        scale, sizes = scale[kept], sizes[kept]
     if scale.numel() == 0:
         return {}
     error = torch.where(sizes > 0, growth * (UNIT_ROUNDOFF * sizes + UNDERFLOW_UNIT), 0.0)
     relative = torch.where(error > 0, error / scale, 0.0)
-    largest_error = float(error.max())
-    rms = math.sqrt(float(scale.square().mean()))
-    allclose = float((error / (1 + scale)).max())
+    found = (
+        error.max(),
+        (error / (1 + scale)).max(),
+        relative.max(),
+        torch.minimum(error, relative).max(),
+        scale.max(),
+        scale.square().mean(),
+    )
+    largest_error, allclose, largest_relative, either, peak, square = torch.stack(found).tolist()
     return {
         Statistic.ALLCLOSE_CANDIDATE: allclose,
         Statistic.ALLCLOSE_REFERENCE: allclose,
         Statistic.MAX_ABS: largest_error,
-        Statistic.MAX_REL: float(relative.max()),
-        Statistic.EITHER_OR: float(torch.minimum(error, relative).max()),
-        Statistic.GLOBAL: largest_error / (1 + float(scale.max())),
-        Statistic.RMS: _ratio(largest_error, rms),
+        Statistic.MAX_REL: largest_relative,
+        Statistic.EITHER_OR: either,
+        Statistic.GLOBAL: largest_error / (1 + peak),
+        Statistic.RMS: _ratio(largest_error, math.sqrt(square)),
     }
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_eval.campaign.cell_cost import tensor_elements, work
 from gpu_eval.campaign.confirmed_shape import confirmed_shape, confirmed_values, contract_shape
-from gpu_eval.campaign.shape_growth import tensor_elements, work
 from gpu_eval.campaign.shapes import PROFILES, plan_shape, planned_shape
 from gpu_eval.campaign.variations import shape_variations, vary_shape
 from gpu_eval.problems.definition import Problem

@@ -77,6 +77,6 @@ def test_the_commands_ask_alike(
         replay(tmp_path / "suite.json", tmp_path / "out", corpus=[baseline.corpus])
     (settings,) = asked
     shared = (settings.device, settings.jobs, settings.compilers, settings.block, settings.lanes)
-    assert shared == ("cuda", 4, CORES - 4, 64, 8)
+    assert shared == ("cuda", 4, CORES - 4, 144, 8)
     assert settings.deadline_floor == 1.25
     assert settings.profile == ("contract" if command == "run" else "replay")

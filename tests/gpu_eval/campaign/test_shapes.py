@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_eval.campaign.shape_growth import held_elements, tensor_elements, work
+from gpu_eval.campaign.cell_cost import held_elements, tensor_elements, work
 from gpu_eval.campaign.shapes import PROFILES, Limits, output_elements, plan_shape, planned_shape
 from gpu_eval.campaign.variations import SHAPE_RECIPES, shape_variations, vary_shape
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem, TensorSpec

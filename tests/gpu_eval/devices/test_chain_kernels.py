@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gpu_eval.devices.base import Binary, Case, KernelSource, Session
-from gpu_eval.devices.cuda_chains import KERNELS, SOURCE
+from gpu_eval.devices.cuda_chains import KERNELS, SOURCE, _kernel_for, tiles
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.problems.orders import (
     Terms,
@@ -137,6 +137,29 @@ def test_long_chains(session: Session, binary: Binary, count: int, block: int) -
     tensors = {"left": a, "right": b, "parts": table}
     found = ran(session, binary, "long_chain", tensors, wanted, [3, 2], grid=(6, 3), block=block)
     assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 5), (64, 64), (65, 20), (17, 130)])
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 50])
+def test_tiles_of_chains(session: Session, binary: Binary, count: int, m: int, n: int) -> None:
+    a, b = made(count, m), made(count, n).flip(0)
+    a[0, :2] = torch.tensor([0.0, -0.0])  # whose sums with nothing keep their sign
+    terms = Terms(a[:, :, None], b[:, None, :])
+    parts = [range(count), range(count - 1, -1, -1), range(0, count, 4), range(1)]
+    wanted = torch.stack([added(terms, part) for part in parts])
+    table = torch.tensor([(p.start, p.step, len(p)) for p in parts])
+    tensors = {"left": a, "right": b, "parts": table}
+    grid = (tiles(m, n), len(parts))
+    found = ran(session, binary, "tile_chain", tensors, wanted, [m, n], grid=grid, block=256)
+    assert torch.equal(found.view(torch.int32), wanted.view(torch.int32))
+
+
+def test_chains_go_to_the_kernel_that_is_fast_for_them() -> None:
+    assert _kernel_for(1000, 1000, [range(64)]) == "tile_chain"
+    assert _kernel_for(200, 700, [range(64)] * 4) == "tile_chain"
+    assert _kernel_for(1 << 20, 1, [range(64)]) == "chain"
+    assert _kernel_for(100, 100, [range(8192)]) == "chain"
+    assert _kernel_for(10, 10, [range(8192)]) == "long_chain"
 
 
 @pytest.mark.parametrize("count", COUNTS)

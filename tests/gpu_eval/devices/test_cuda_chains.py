@@ -55,6 +55,16 @@ def test_orders(terms: Callable[[str], tuple[Terms, int]], name: str, order: Ord
     assert torch.equal(on_gpu.cpu(), on_cpu)
 
 
+def many(device: str) -> tuple[Terms, int]:
+    a, b = made(700, 40).to(device), made(40, 800).to(device)
+    return Terms(a.t()[:, :, None], b[:, None, :]), 40
+
+
+@pytest.mark.parametrize(("name", "order"), [(name, order) for name, _, order in ORDERS])
+def test_orders_of_many_chains(name: str, order: Order) -> None:
+    assert torch.equal(order(*many("cuda")).cpu(), order(*many("cpu")))
+
+
 @pytest.mark.parametrize("start", [None, torch.tensor([1.0, -3.0, 1e6])])
 def test_running_sums(start: torch.Tensor | None) -> None:
     x = made(3, COUNT)

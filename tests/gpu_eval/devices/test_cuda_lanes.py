@@ -20,7 +20,7 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Statistic, Status
 from tests.gpu_eval.devices.compare_cases import Kernel, compiled_for_host
 from tests.gpu_eval.devices.conftest import integer, plan, tensor
-from tests.gpu_eval.devices.stand_in import StandIn, Stream, floats
+from tests.gpu_eval.devices.stand_in import Event, StandIn, Stream, floats
 
 N = 301
 GUARD = 4096
@@ -353,5 +353,52 @@ def test_given_outputs_are_judged_as_a_run_is(bench: Make, alone: dict[str, Outc
     made.run(["near_good"])
     given = made.lanes.outputs()
     made.run(["overruns", "good"])
-    (judged,) = plain([made.lanes.judge(made.case, given)])
+    (judged,) = plain([made.lanes.judge(made.case, [given])[0]])
     assert judged == alone["near_good"]
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 8])
+def test_several_given_outputs_are_judged_as_each_is(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch, lanes: int
+) -> None:
+    made = bench()
+    names = ["good", "near_good", "not_a_number", "good", "near_good"]
+    given = []
+    for name in names:
+        made.run([name])
+        given.append(made.lanes.outputs())
+    made.run(["overruns", "good"])
+    monkeypatch.setattr(cuda_lanes, "MOST_LANES", lanes)
+    assert plain(made.lanes.judge(made.case, given)) == [alone[name] for name in names]
+    assert torch.equal(made.lanes.outputs()["out"], given[-1]["out"])
+    assert plain(made.run(["good"])) == [alone["good"]]
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_runs_are_queued_before_the_first_is_waited_for(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch, lanes: int
+) -> None:
+    monkeypatch.setattr(cuda_lanes, "MOST_LANES", lanes)
+    made = bench()
+    made.run(["good"])
+    before, queued = made.driver.launched, list[int]()
+    query = Event.query
+
+    def counted(event: Event) -> bool:
+        queued.append(made.driver.launched - before)
+        return query(event)
+
+    monkeypatch.setattr(Event, "query", counted)
+    names = ["good", "near_good", "most", "once", "not_a_number"] * 4
+    assert plain(made.run(names)) == [alone[name] for name in names]
+    # Of each run the kernel and the comparison.
+    assert queued[0] == 2 * lanes * cuda_lane.DEPTH
+
+
+def test_whoever_runs_after_a_stray_write_is_judged_anew(
+    bench: Make, alone: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuda_lanes, "MOST_LANES", 1)
+    names = ["good", "writes_input", "near_good", "overruns", "most", "good"]
+    for seed in range(3):
+        assert plain(bench(seed).run(names)) == [alone[name] for name in names]
