@@ -33,6 +33,7 @@ BETWEEN_STAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "a residual or operand of the wrong tensor": (
             "read-other-tensor",
+            "launch-tensor-of-equal-size",
             "launch-pointer-aliased",
             "launch-pointers-swapped",
         ),

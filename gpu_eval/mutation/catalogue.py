@@ -30,6 +30,7 @@ from gpu_eval.mutation.rules import (
     semantic_stages,
     stage_operands,
     stage_rounding,
+    stage_updates,
     stages,
     synchronization,
 )
@@ -65,6 +66,7 @@ _MODULES = (
     launch_arguments,
     # Those that came later stay last, so that what came before keeps its faults and their ids.
     stages,
+    stage_updates,
     stage_operands,
     stage_rounding,
     launch_stages,

@@ -22,20 +22,28 @@ def coordinates(source: SourceContext, node: Node) -> dict[str, Declared]:
     coordinate.
     """
     found = source.visible(node)
-    return {
-        name: d
-        for name, d in found.items()
-        if _is_coordinate(source, d, 0) and not _is_address(source, d)
-    }
+    return {name: d for name, d in found.items() if _is_coordinate(source, d, 0)}
 
 
-def _is_address(source: SourceContext, declared: Declared) -> bool:
-    """Return whether a name is a product with an extent: the place where a row begins."""
-    value = bare(declared.value) if declared.value is not None else None
-    if value is None or value.type != "binary_expression" or operator(value) != "*":
-        return False
+def is_address(source: SourceContext, declared: Declared) -> bool:
+    """Return whether a name is a sum that holds a product with an extent: a place in a tensor."""
     extents = source.integer_parameters(declared.node)
-    return any(mentions(side, *extents) for side in sides(value))
+    return declared.value is not None and _steps(bare(declared.value), extents)
+
+
+def begins_row(source: SourceContext, declared: Declared) -> bool:
+    """Return whether a name is a product with an extent and nothing else: where a row begins."""
+    value = bare(declared.value) if declared.value is not None else None
+    product = value is not None and operator(value) == "*"
+    return product and is_address(source, declared)
+
+
+def _steps(node: Node, extents: list[str]) -> bool:
+    if node.type != "binary_expression":
+        return False
+    if operator(node) in ("+", "-"):
+        return any(_steps(bare(side), extents) for side in sides(node))
+    return operator(node) == "*" and mentions(node, *extents)
 
 
 def _is_coordinate(source: SourceContext, declared: Declared, depth: int) -> bool:
@@ -128,8 +136,8 @@ class GroupOffset:
 def group_offset(source: SourceContext, node: Node) -> GroupOffset | None:
     """Return the product ``group * stride`` in a sum.
 
-    The product may have more factors; the group is the only one that depends on the block, and
-    none depends on the thread.
+    The product may have more factors; the group is the only one that says where a block or, by
+    a name of its own, a warp or a thread works.
     """
     node = bare(node)
     if node.type != "binary_expression":
@@ -139,7 +147,7 @@ def group_offset(source: SourceContext, node: Node) -> GroupOffset | None:
     if operator(node) != "*":
         return None
     factors = _factors(node)
-    groups = [f for f in factors if is_group(source, f)]
+    groups = [f for f in factors if is_group(source, f) or _is_row(source, f)]
     places = [f for f in factors if not names_in(f).isdisjoint(_PLACES)]
     if len(groups) != 1 or places not in ([], groups) or mentions(node, "blockDim"):
         return None  # with a block's size it is the place of a thread
@@ -148,6 +156,15 @@ def group_offset(source: SourceContext, node: Node) -> GroupOffset | None:
         return None  # a fixed number of elements is no group
     held = frozenset().union(*(names_in(f) for f in factors)) - _PLACES - _EXTENTS
     return GroupOffset(source.wrapped(groups[0]), " * ".join(rest), held)
+
+
+def _is_row(source: SourceContext, node: Node) -> bool:
+    """Return whether a factor is, perhaps converted, a coordinate that counts no loop."""
+    held = names_in(node) - _EXTENTS
+    known = coordinates(source, node)
+    return len(held) == 1 and all(
+        name in known and not _counts_loop(source, known[name]) for name in held
+    )
 
 
 def _factors(node: Node) -> list[Node]:

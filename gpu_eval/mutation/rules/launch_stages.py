@@ -1,4 +1,4 @@
-"""Faults of the launch plan between stages: one bypassed, or two in the wrong order."""
+"""Faults of the launch plan between stages: bypassed, in the wrong order, of the wrong tensor."""
 
 # ruff: noqa: D102 (``sites`` is documented where it is declared)
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from gpu_eval.mutation.launch import PlanContext, PlanEdit, pointer_arguments
+from gpu_eval.mutation.launch import Field, PlanContext, PlanEdit, pointer_arguments
 from gpu_eval.mutation.rule import LaunchRule
 from gpu_eval.problems.plan import Argument, ArgumentType, Launch, Repeat, Step, When
 from suiteopt.matrix.schema import Family
@@ -32,6 +32,34 @@ class LaunchBypassed(LaunchRule):
                     yield context.replace_steps(_renamed(rest, {given: made}))
                 elif made not in context.outputs and not _aliased(context, rest, made, given):
                     yield context.replace_steps(_renamed(rest, {made: given}))
+
+
+class LaunchTensorOfEqualSize(LaunchRule):
+    """Passes another tensor of as many elements, however their shapes are written."""
+
+    name = "launch-tensor-of-equal-size"
+    family = Family.INDEXING
+
+    def sites(self, context: PlanContext) -> Iterator[PlanEdit]:
+        scratch = {space.name for space in context.plan.workspaces}
+        written: dict[str, list[str]] = {}  # what exists so far, and what it was made from
+        for site in context.launches():
+            read = context.read_by(site.launch)
+            for index, argument in pointer_arguments(site.launch):
+                own = argument.value
+                others = [
+                    name
+                    for name, shape in context.shapes.items()
+                    if name != own
+                    and shape != context.shapes.get(own)
+                    and context.size(name) == context.size(own)
+                    and (name in written or name not in scratch)
+                    and name not in written.get(own, ())  # `LaunchBypassed` passes that
+                ]
+                if own in read and others:
+                    yield site.set(Field.ARGUMENT, index, others[0])
+            for name in context.written_by(site.launch):
+                written.setdefault(name, read)
 
 
 class LaunchOrderSwapped(LaunchRule):

@@ -13,9 +13,11 @@ from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.rules.coordinates import (
     GroupOffset,
     axes,
+    begins_row,
     coordinates,
     derives,
     group_offset,
+    is_address,
     is_group,
 )
 from gpu_eval.mutation.rules.patterns import bare, field, names_in, sides
@@ -45,37 +47,52 @@ class ReadAlongOtherAxis(Rule):
     family = Family.INDEXING
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
-        flat = {self._key(source, node, sides(node)[0]) for node in stores(source, Space.GLOBAL)}
-        for node, index in _reads(source):
-            operand = field(node, "argument")
-            declared = source.lookup(operand) if operand.type == "identifier" else None
-            if declared is None or declared.space is not Space.GLOBAL:
-                continue  # a row or column of a tensor: its index is right along no other axis
+        flat = {_place(source, node, sides(node)[0]) for node in stores(source, Space.GLOBAL)}
+        found = [
+            (node, index)
+            for node, index in _reads(source)
+            if _of_operand(source, node) and _place(source, node, node) not in flat
+        ]
+        indices = {_place(source, node, node) for node, _ in found}
+        for node, index in found:
             known, names = coordinates(source, node), names_in(index)
             if not names or not names <= set(known) or any(operator(n) == "*" for n in walk(index)):
                 continue
-            if self._key(source, node, node) in flat:
-                continue
             own, used = [known[name] for name in names], axes(source, node)
+            if any(begins_row(source, one) for one in own):
+                continue
             others = [
                 other
                 for other in known.values()
                 if other.name in used - names
-                and not any(derives(source, a, b) for one in own for a, b in _both(one, other))
+                and not is_address(source, other)
+                and (
+                    (_place(source, node, node)[0], other.name) in indices
+                    or not any(_related(source, one, other) for one in own)
+                )
             ]
             if others:
                 nearest = max(others, key=lambda one: one.node.start_byte)
                 yield source.swap(node, {index: nearest.name})
 
-    def _key(self, source: SourceContext, node: Node, subscript: Node) -> tuple[int, str]:
-        """Return the function of a subscript with the text of its index."""
-        function, index = source.function(node), index_of(subscript)
-        text = source.text(bare(index)) if index is not None else ""
-        return (function.id if function is not None else 0), text
+
+def _of_operand(source: SourceContext, node: Node) -> bool:
+    """Return whether a read is one of a kernel's tensor, not of a row or column of one."""
+    operand = field(node, "argument")
+    declared = source.lookup(operand) if operand.type == "identifier" else None
+    return declared is not None and declared.space is Space.GLOBAL
 
 
-def _both(one: Declared, other: Declared) -> tuple[tuple[Declared, Declared], ...]:
-    return (one, other), (other, one)
+def _place(source: SourceContext, node: Node, subscript: Node) -> tuple[int, str]:
+    """Return the function around a node and the text of a subscript's index."""
+    function, index = source.function(node), index_of(subscript)
+    text = source.text(bare(index)) if index is not None else ""
+    return (function.id if function is not None else 0), text
+
+
+def _related(source: SourceContext, one: Declared, other: Declared) -> bool:
+    """Return whether one of two names is computed from the other."""
+    return derives(source, one, other) or derives(source, other, one)
 
 
 class ReadOtherTensor(Rule):
@@ -86,8 +103,8 @@ class ReadOtherTensor(Rule):
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         found = [
-            (node, field(node, "argument"), (self._function(source, node), source.text(index)))
-            for node, index in _reads(source)
+            (node, field(node, "argument"), _place(source, node, node))
+            for node, _ in _reads(source)
             if field(node, "argument").type == "identifier"
         ]
         counts = Counter((key[0], source.text(name)) for _, name, key in found)
@@ -105,10 +122,6 @@ class ReadOtherTensor(Rule):
                     continue
                 yield source.swap(node, {name: other})
                 break
-
-    def _function(self, source: SourceContext, node: Node) -> int:
-        function = source.function(node)
-        return function.id if function is not None else 0
 
 
 class StatisticsOfOtherGroup(Rule):

@@ -11,6 +11,7 @@ from gpu_eval.mutation.rules.loops import for_loops
 from gpu_eval.mutation.rules.patterns import field, mentions
 from gpu_eval.mutation.rules.writes import accumulations, is_written
 from gpu_eval.mutation.sites import Edit, SourceContext
+from gpu_eval.mutation.tree import arguments, call_name
 from suiteopt.matrix.schema import Family
 
 
@@ -26,17 +27,31 @@ class _Result(Rule):
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
         done: set[tuple[int, str]] = set()
-        for found in accumulations(source):
-            root = source.root(found.target)
+        for target in sorted(_targets(source), key=lambda node: node.start_byte):
+            root = source.root(target)
             declared = source.lookup(root) if root is not None else None
             if declared is None or declared.space is not Space.LOCAL:
                 continue
             key = (declared.node.id, declared.name)
-            loop = _summing_loop(source, found.target, declared)
+            loop = _summing_loop(source, target, declared)
             use = _first_use(source, declared, loop) if loop is not None else None
             if use is not None and key not in done:
                 done.add(key)
                 yield source.edit(use, rounding.rounded(self.rounding, source.text(use)))
+
+
+def _targets(source: SourceContext) -> Iterator[Node]:
+    """Yield what is added to, here or in a function that is handed an array."""
+    for found in accumulations(source):
+        yield found.target
+    for node in source.nodes("call_expression"):
+        if source.globals.functions.get(call_name(node)) != "void":
+            continue
+        for given in arguments(node):
+            declared = source.lookup(given) if given.type == "identifier" else None
+            zeroed = declared is not None and declared.value is not None
+            if declared is not None and zeroed and declared.dimensions:
+                yield given
 
 
 def _summing_loop(source: SourceContext, target: Node, declared: Declared) -> Node | None:

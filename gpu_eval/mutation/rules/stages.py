@@ -1,34 +1,22 @@
-"""Semantic faults between the stages of a fused kernel: left out, or in the wrong order.
-
-A stage is a function of one value (an activation, a clamp), an operation with an operand (a bias,
-a scale, a residual) or a statement that updates a value in place.
-"""
+"""Semantic faults of functions that are stages: activations left out, or applied out of order."""
 
 # ruff: noqa: D102 (``sites`` is documented where it is declared)
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from tree_sitter import Node
 
-from gpu_eval.mutation.kinds import Kind, base_kind
-from gpu_eval.mutation.parser import walk
+from gpu_eval.mutation.kinds import Kind, Space, base_kind
 from gpu_eval.mutation.rule import Rule
-from gpu_eval.mutation.rules.loops import for_loops
 from gpu_eval.mutation.rules.patterns import (
     bare,
     binaries,
-    field,
     is_pure,
-    mentions,
     number,
     sentinel_sign,
     sides,
-    statement_of,
-    statements,
 )
 from gpu_eval.mutation.rules.semantic import MAXIMA, MINIMA
-from gpu_eval.mutation.rules.writes import accumulations
 from gpu_eval.mutation.sites import Edit, SourceContext
 from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
@@ -58,8 +46,8 @@ class FunctionLeftOut(Rule):
 def applied_to(source: SourceContext, node: Node) -> Node | None:
     """Return the value that a call is a function of, if it is one of a single thread's value.
 
-    Known are the functions above, clamps by a number, and the file's own functions whose first
-    argument is of the kind that they return.
+    Known are the functions above, clamps by a number, and the sources' own functions whose first
+    argument is of the kind that they return, further ones being settings such as a slope.
     """
     name, given = call_name(node), arguments(node)
     if node.type != "call_expression" or not given or not is_pure(node):
@@ -76,8 +64,17 @@ def applied_to(source: SourceContext, node: Node) -> Node | None:
 def _keeps_kind(source: SourceContext, node: Node) -> bool:
     """Return whether a function of the sources gives what its first argument is."""
     returned = base_kind(source.globals.functions[call_name(node)])
-    alike = returned in (Kind.FLOAT, Kind.VECTOR)
-    return alike and source.kind(arguments(node)[0]) is returned
+    value, *settings = arguments(node)
+    alike = returned in (Kind.FLOAT, Kind.VECTOR) and source.kind(value) is returned
+    return alike and all(_is_setting(source, one) for one in settings)
+
+
+def _is_setting(source: SourceContext, node: Node) -> bool:
+    """Return whether an argument is no second value: a pointer, an integer, or set from outside."""
+    if source.kind(node) not in (Kind.FLOAT, Kind.VECTOR) or number(source, node) is not None:
+        return True
+    declared = source.lookup(node) if node.type == "identifier" else None
+    return declared is not None and declared.space in (Space.PARAMETER, Space.CONSTANT)
 
 
 def _reduced(source: SourceContext, node: Node) -> Node | None:
@@ -112,7 +109,7 @@ class FunctionOrderSwapped(Rule):
             if argument is None or inner is None or inner.type != "binary_expression":
                 continue
             left, right = sides(inner)
-            operands = _is_operand(source, left) and _is_operand(source, right)
+            operands = is_operand(source, left) and is_operand(source, right)
             if operands and operator(inner) in ("+", "-", "*", "/"):
                 early = source.substitute(node, {argument: source.text(left)})
                 after = f"{early} {operator(inner)} {source.wrapped(right)}"
@@ -126,7 +123,7 @@ class FunctionOrderSwapped(Rule):
         call, other, argument = (
             (right, left, found[1]) if found[0] is None else (left, right, found[0])
         )
-        if argument is None or not _is_operand(source, other):
+        if argument is None or not is_operand(source, other):
             return
         if source.text(bare(other)) != source.text(bare(argument)):
             terms = {call: source.wrapped(argument)}
@@ -134,7 +131,7 @@ class FunctionOrderSwapped(Rule):
             yield source.edit(node, source.substitute(bare(call), {argument: inside}))
 
 
-def _is_operand(source: SourceContext, node: Node) -> bool:
+def is_operand(source: SourceContext, node: Node) -> bool:
     """Return whether a value may be a stage's operand: a float that is no literal."""
     constant = number(source, node) is not None or sentinel_sign(source, node) != 0
     return source.is_float(node) and not constant
@@ -157,88 +154,3 @@ class CallsExchanged(Rule):
             if call_name(node) != call_name(call) and not clamps:
                 first = source.substitute(node, {outer: source.text(inner)})
                 yield source.edit(node, source.substitute(call, {inner: first}))
-
-
-class EpilogueOrderSwapped(Rule):
-    """Updates a value in the wrong order: ``v *= s; v += b;`` becomes ``v += b; v *= s;``.
-
-    Or keeps a value too late: ``float kept = v; v += b;`` becomes ``v += b; float kept = v;``.
-    """
-
-    name = "epilogue-order-swapped"
-    family = Family.SEMANTIC
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        for block in source.nodes("compound_statement"):
-            for first, second in pairwise(statements(block)):
-                two = updated(source, second)
-                if two is None:
-                    continue
-                target = source.text(sides(two)[0])
-                one = updated(source, first)
-                same = one is not None and source.text(sides(one)[0]) == target
-                if (one is not None and same and not _commute(one, two)) or (
-                    one is None and _keeps(source, first, second, target)
-                ):
-                    between = source.file.text(first.end_byte, second.start_byte)
-                    swapped = f"{source.text(second)}{between}{source.text(first)}"
-                    yield Edit(first.start_byte, second.end_byte, swapped)
-
-
-def _keeps(source: SourceContext, first: Node, second: Node, target: str) -> bool:
-    """Return whether a statement declares a float from a name that the next one updates."""
-    if first.type != "declaration" or "__shared__" in source.text(first):
-        return False
-    inner = [c for c in first.named_children if c.type == "init_declarator"]
-    if len(inner) != 1 or len(first.children_by_field_name("declarator")) != 1:
-        return False
-    name, value = field(inner[0], "declarator"), field(inner[0], "value")
-    if name.type != "identifier" or not source.is_float(value) or not is_pure(value):
-        return False
-    return holds(source, value, target) and not mentions(second, source.text(name))
-
-
-def holds(source: SourceContext, node: Node, text: str) -> bool:
-    """Return whether a name, a member or an element of this text stands in a node."""
-    types = ("identifier", "field_expression", "subscript_expression")
-    return any(n.type in types and source.text(n) == text for n in walk(node))
-
-
-def updated(source: SourceContext, statement: Node) -> Node | None:
-    """Return the assignment of a statement that makes a float out of itself."""
-    if statement.type != "expression_statement" or len(statement.named_children) != 1:
-        return None
-    node = statement.named_children[0]
-    if node.type != "assignment_expression" or not source.is_float(sides(node)[0]):
-        return None
-    target, value = sides(node)
-    if operator(node) in ("+=", "-=", "*=", "/="):
-        return node
-    itself = holds(source, value, source.text(target))
-    return node if operator(node) == "=" and itself else None
-
-
-def _commute(one: Node, two: Node) -> bool:
-    """Return whether two compound assignments give the same in either order, but for rounding."""
-    both = {operator(one), operator(two)}
-    return both <= {"+=", "-="} or both <= {"*=", "/="}
-
-
-class ElementStageLeftOut(Rule):
-    """Leaves out what is done to each element of an array once: ``acc[i] += bias[i];``."""
-
-    name = "element-stage-left-out"
-    family = Family.SEMANTIC
-
-    def sites(self, source: SourceContext) -> Iterator[Edit]:
-        counted = {loop.node.id: loop.variable for loop in for_loops(source)}
-        products = {f.site.id for f in accumulations(source) if f.factors is not None}
-        for node in source.nodes("assignment_expression"):
-            statement, target = statement_of(source, node), sides(node)[0]
-            if statement is None or target.type != "subscript_expression" or node.id in products:
-                continue
-            if updated(source, statement) is None:
-                continue
-            variables = [counted.get(loop.id) for loop in source.loops(node)]
-            if all(name is not None and mentions(target, name) for name in variables):
-                yield source.edit(statement, ";")

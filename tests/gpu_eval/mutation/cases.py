@@ -685,6 +685,8 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
         ("", "v += g[i];\nv *= w;", ["v *= w;\nv += g[i];"]),
         (ACT, "v = act(v);\nv += g[i];", ["v += g[i];\nv = act(v);"]),
         ("", "tile[t] *= w;\ntile[t] -= acc;", ["tile[t] -= acc;\ntile[t] *= w;"]),
+        ("", "float b = v + g[i];\nb *= w;", ["float b = (v * w) + g[i];"]),
+        (ACT, "float b = v * g[i];\nb = act(b);", ["float b = act(v) * g[i];"]),
         ("", "float kept = v;\nv += g[i];", ["v += g[i];\nfloat kept = v;"]),
         (
             "",
@@ -721,6 +723,14 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
             "",
             HERE + "for (int j = 0; j < 4; ++j) y[row * n + col + j] = g[col + j];",
             [HERE + "for (int j = 0; j < 4; ++j) y[row * n + col + j] = g[row];"],
+        ),
+        (
+            "",
+            HERE + "int group = row * m + col / m;\ny[row * n + col] = x[group] * g[col];",
+            [
+                HERE + "int group = row * m + col / m;\ny[row * n + col] = x[col] * g[col];",
+                HERE + "int group = row * m + col / m;\ny[row * n + col] = x[group] * g[row];",
+            ],
         ),
     ],
     "read-other-tensor": [
@@ -780,6 +790,13 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
         ),
     ],
     "result-bf16": [
+        (
+            "__device__ void add(float (&s)[2], float a) { s[0] += a; }\n",
+            "float s[2] = {};\nfor (int k = 0; k < n; ++k) add(s, x[k]);\ny[i] = s[0] + s[1];",
+            [
+                f"float s[2] = {{}};\nfor (int k = 0; k < n; ++k) add(s, x[k]);\ny[i] = {BF16}(s[0]) + s[1];"
+            ],
+        ),
         (
             "",
             "float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum = fmaf(x[k], w, sum);\nv = tanhf(sum);",
@@ -910,6 +927,9 @@ NEGATIVES: list[tuple[str, str]] = [
     ("epilogue-order-swapped", "v *= w;\nacc += v;"),
     ("epilogue-order-swapped", "float kept = v;\nv += kept;"),
     ("epilogue-order-swapped", "float kept = w;\nv += g[i];"),
+    ("epilogue-order-swapped", "float b = v + g[i];\nb -= w;"),
+    ("epilogue-order-swapped", "float b = v + 1.0f;\nb *= w;"),
+    ("function-left-out", "v = maximum(v, w);"),
     ("element-stage-left-out", "for (int k = 0; k < n; ++k) tile[t] += x[k];"),
     ("element-stage-left-out", "for (int o = 16; o > 0; o >>= 1) tile[t] += tile[t + o];"),
     ("element-stage-left-out", "tile[t] += v * w;"),

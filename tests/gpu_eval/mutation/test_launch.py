@@ -51,7 +51,7 @@ FIRST_EDITS: dict[str, list[tuple[int, str, str]]] = {
 SHAPES = {"x": ("n",), "w": ("n",), "v": ("m",)}
 CONTEXT = PlanContext.of(PLAN, SHAPES, ("n", "m"))
 LAUNCH_RULES = [one for one in RULES if isinstance(one, LaunchRule)]
-BETWEEN_STAGES = {"launch-bypassed", "launch-order-swapped"}
+BETWEEN_STAGES = {"launch-bypassed", "launch-order-swapped", "launch-tensor-of-equal-size"}
 """Rules that look at several launches, on chains of them in `test_launch_stages`."""
 
 

@@ -90,6 +90,20 @@ def test_updates_in_place_change_places() -> None:
     assert made("launch-order-swapped", *steps) == [["copy x y", "scale y few", "scale y"]]
 
 
+def test_a_tensor_of_as_many_elements_is_passed_for_another() -> None:
+    steps = (launch("copy", "x", "a"), launch("copy", "a", "b"), launch("sum", "b", "few"))
+    assert made("launch-tensor-of-equal-size", *steps) == [
+        ["copy z a", "copy a b", "sum b few"],
+        ["copy x a", "copy z b", "sum b few"],
+        ["copy x a", "copy a b", "sum x few"],
+    ]
+
+
+def test_what_is_only_written_later_is_not_passed() -> None:
+    assert made("launch-tensor-of-equal-size", launch("sum", "few", "a")) == []
+    assert made("launch-tensor-of-equal-size", launch("unknown", "x", "a")) == []
+
+
 @pytest.mark.parametrize(
     "steps",
     [
