@@ -151,20 +151,49 @@ def group_offset(source: SourceContext, node: Node) -> GroupOffset | None:
     places = [f for f in factors if not names_in(f).isdisjoint(_PLACES)]
     if len(groups) != 1 or places not in ([], groups) or mentions(node, "blockDim"):
         return None  # with a block's size it is the place of a thread
-    rest = [source.wrapped(f) for f in factors if f.id != groups[0].id]
-    if not any(names_in(f) for f in factors if f.id != groups[0].id):
-        return None  # a fixed number of elements is no group
+    others = [f for f in factors if f.id != groups[0].id]
+    if not any(_mentions_extent(source, f) for f in others):
+        return None  # a fixed number of elements is a tile, no group
     held = frozenset().union(*(names_in(f) for f in factors)) - _PLACES - _EXTENTS
-    return GroupOffset(source.wrapped(groups[0]), " * ".join(rest), held)
+    return GroupOffset(source.wrapped(groups[0]), " * ".join(map(source.wrapped, others)), held)
+
+
+def _mentions_extent(source: SourceContext, node: Node) -> bool:
+    """Return whether a factor depends on an extent that was passed in, or on the grid's."""
+    pending, seen = [node], set[str]()
+    while pending:
+        current = pending.pop()
+        held = names_in(current)
+        if "gridDim" in held or not held.isdisjoint(source.integer_parameters(node)):
+            return True
+        visible = source.visible(current)
+        for name in held - seen:
+            value = visible[name].value if name in visible else None
+            if value is not None:
+                pending.append(value)
+        seen |= held
+    return False
 
 
 def _is_row(source: SourceContext, node: Node) -> bool:
-    """Return whether a factor is, perhaps converted, a coordinate that counts no loop."""
+    """Return whether a factor names what a warp or row of threads has to itself."""
     held = names_in(node) - _EXTENTS
     known = coordinates(source, node)
-    return len(held) == 1 and all(
-        name in known and not _counts_loop(source, known[name]) for name in held
-    )
+    return len(held) == 1 and held <= set(known) and not _differs(source, node, 0)
+
+
+def _differs(source: SourceContext, node: Node, depth: int) -> bool:
+    """Return whether an integer differs between the lanes of a warp or the rounds of a loop."""
+    if node.type == "binary_expression" and operator(node) in ("/", ">>"):
+        return False  # whole warps, or runs of elements
+    if node.type == "field_expression":
+        return source.text(node) == "threadIdx.x"
+    declared = source.visible(node).get(source.text(node)) if node.type == "identifier" else None
+    if declared is None:
+        return any(_differs(source, child, depth) for child in node.named_children)
+    if _counts_loop(source, declared) or depth > _DEPTH:
+        return True
+    return declared.value is not None and _differs(source, declared.value, depth + 1)
 
 
 def _factors(node: Node) -> list[Node]:

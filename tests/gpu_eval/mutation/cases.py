@@ -772,6 +772,13 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
                 "long long base = (long long)blockIdx.x * n * m;\nfor (int k = 0; k < n; ++k) acc = fmaxf(acc, x[base + k - (((long long)blockIdx.x) > 0 ? n * m : 0)]);"
             ],
         ),
+        (
+            "",
+            "const int row = blockIdx.x * 4 + threadIdx.x / 32;\nfor (int k = t; k < n; k += 32) acc += x[row * n + k];",
+            [
+                "const int row = blockIdx.x * 4 + threadIdx.x / 32;\nfor (int k = t; k < n; k += 32) acc += x[row * n + k - (row > 0 ? n : 0)];"
+            ],
+        ),
     ],
     "result-fp16": [
         (
@@ -947,6 +954,18 @@ NEGATIVES: list[tuple[str, str]] = [
     (
         "statistics-of-other-group",
         "int at = blockIdx.x * blockDim.x + t;\nfor (int k = 0; k < n; ++k) acc += x[at + k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "int at = blockIdx.x * 32 + threadIdx.x;\nfor (int k = 0; k < n; ++k) acc += x[at * n + k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "for (int k = 0; k < n; ++k) acc += x[blockIdx.x * 64 + k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "for (int k = 0; k < n; ++k) {\n  const int at = blockIdx.x + k;\n  acc += x[at * n];\n}",
     ),
     ("result-fp16", "float sum = w;\nsum += v;\nv = sum;"),
     ("result-fp16", "float sum = w;\nfor (int k = 0; k < n; ++k) {\n  sum += v;\n  w = sum;\n}"),
