@@ -8,10 +8,10 @@ from gpu_eval.mutation.kinds import Declared, Space
 from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.rules import rounding
 from gpu_eval.mutation.rules.loops import for_loops
-from gpu_eval.mutation.rules.patterns import field, mentions
+from gpu_eval.mutation.rules.patterns import field, mentions, sides
 from gpu_eval.mutation.rules.writes import accumulations, is_written
 from gpu_eval.mutation.sites import Edit, SourceContext
-from gpu_eval.mutation.tree import arguments, call_name
+from gpu_eval.mutation.tree import arguments, call_name, operator
 from suiteopt.matrix.schema import Family
 
 
@@ -37,7 +37,18 @@ class _Result(Rule):
             use = _first_use(source, declared, loop) if loop is not None else None
             if use is not None and key not in done:
                 done.add(key)
-                yield source.edit(use, rounding.rounded(self.rounding, source.text(use)))
+                yield self._rounded(source, use)
+
+    def _rounded(self, source: SourceContext, use: Node) -> Edit:
+        """Return the edit that rounds what is read, also where ``sum *= s`` reads and writes it."""
+        after = rounding.rounded(self.rounding, source.text(use))
+        if not is_written(source, use):
+            return source.edit(use, after)
+        update = source.parent(use)
+        assert update is not None
+        value = source.wrapped(sides(update)[1])
+        text = f"{source.text(use)} = {after} {operator(update)[0]} {value}"
+        return source.edit(update, text)
 
 
 def _targets(source: SourceContext) -> Iterator[Node]:
@@ -83,9 +94,17 @@ def _first_use(source: SourceContext, declared: Declared, loop: Node) -> Node | 
             if field(above, "argument").id != whole.id:
                 break
             whole, above = above, source.parent(above)
-        if source.is_float(whole) and not is_written(source, whole):
+        if source.is_float(whole) and _uses(source, whole):
             return whole
     return None
+
+
+def _uses(source: SourceContext, node: Node) -> bool:
+    """Return whether a value goes into another here: not into a comparison, nor overwritten."""
+    above = source.parent(node)
+    if is_written(source, node):
+        return above is not None and operator(above) in ("+=", "-=", "*=", "/=")
+    return above is None or operator(above) not in ("<", ">", "<=", ">=", "==", "!=")
 
 
 class ResultFp16(_Result):

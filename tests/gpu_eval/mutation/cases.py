@@ -792,11 +792,18 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
             "",
             "float s[2] = {};\nfor (int k = 0; k < n; ++k)\n  for (int j = 0; j < 2; ++j) s[j] += x[k];\nfor (int j = 0; j < 2; ++j) s[j] *= s[j] + w;",
             [
-                f"float s[2] = {{}};\nfor (int k = 0; k < n; ++k)\n  for (int j = 0; j < 2; ++j) s[j] += x[k];\nfor (int j = 0; j < 2; ++j) s[j] *= {FP16}(s[j]) + w;"
+                f"float s[2] = {{}};\nfor (int k = 0; k < n; ++k)\n  for (int j = 0; j < 2; ++j) s[j] += x[k];\nfor (int j = 0; j < 2; ++j) s[j] = {FP16}(s[j]) * (s[j] + w);"
             ],
         ),
     ],
     "result-bf16": [
+        (
+            "",
+            "float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum += x[k];\nif (sum < v) v = w;\nsum *= w + v;\nv = sum;",
+            [
+                f"float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum += x[k];\nif (sum < v) v = w;\nsum = {BF16}(sum) * (w + v);\nv = sum;"
+            ],
+        ),
         (
             "__device__ void add(float (&s)[2], float a) { s[0] += a; }\n",
             "float s[2] = {};\nfor (int k = 0; k < n; ++k) add(s, x[k]);\ny[i] = s[0] + s[1];",
