@@ -24,7 +24,8 @@ from typing import Any
 
 from gpu_eval.campaign.equivalence import Classified
 from gpu_eval.campaign.survey import Compile, classified_mutants
-from gpu_eval.mutation.catalogue import documentation, is_locked
+from gpu_eval.mutation.between_stages import between_stages
+from gpu_eval.mutation.catalogue import RULES, documentation, is_locked
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.matrix.files import write_atomic
@@ -181,7 +182,7 @@ def render(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 def page(found: Mapping[str, Mapping[str, Any]]) -> str:
     """Return ``docs/rules.md``: the rules, and how many faults they make."""
-    lines = [documentation(), "## How many faults that is", ""]
+    lines = [documentation(), between_stages(), "## How many faults that is", ""]
     for half in found.values():
         locked = sum(n["valid"] for rule, n in half["by_rule"].items() if is_locked(rule))
         lines += [
@@ -196,6 +197,7 @@ def page(found: Mapping[str, Mapping[str, Any]]) -> str:
             *_crossed(half["by_operation"]),
             "",
             *(f"Empty, {place}: {why}." for place, why in empty(half).items()),
+            *(f"Not counted yet: {', '.join(late)}." for late in [uncounted(half)] if late),
             "",
         ]
     lines += [
@@ -203,6 +205,11 @@ def page(found: Mapping[str, Mapping[str, Any]]) -> str:
         "`python -m experiments.mutant_counts` makes it and this page.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def uncounted(half: Mapping[str, Any]) -> list[str]:
+    """Return the rules that have come since the faults were counted."""
+    return [rule.name for rule in RULES if rule.name not in half["by_rule"]]
 
 
 def empty(half: Mapping[str, Any]) -> dict[str, str]:

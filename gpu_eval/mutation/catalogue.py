@@ -20,6 +20,7 @@ from gpu_eval.mutation.rules import (
     indexing_warps,
     launch,
     launch_arguments,
+    launch_stages,
     precision,
     precision_functions,
     precision_numerics,
@@ -27,6 +28,10 @@ from gpu_eval.mutation.rules import (
     semantic_choices,
     semantic_seeds,
     semantic_stages,
+    stage_operands,
+    stage_rounding,
+    stage_updates,
+    stages,
     synchronization,
 )
 from gpu_eval.problems.definition import Problem, Substrate
@@ -59,6 +64,12 @@ _MODULES = (
     arithmetic,
     launch,
     launch_arguments,
+    # Those that came later stay last, so that what came before keeps its faults and their ids.
+    stages,
+    stage_updates,
+    stage_operands,
+    stage_rounding,
+    launch_stages,
 )
 
 
@@ -187,7 +198,7 @@ def faults(
     chosen = all_rules() if rules is None else rules
     return (
         *source_faults(problem, substrate, files, plan, chosen),
-        *launch_faults(problem, substrate, plan, chosen),
+        *launch_faults(problem, substrate, files, plan, chosen),
     )
 
 

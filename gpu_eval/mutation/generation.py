@@ -1,6 +1,7 @@
 """From rules to faults: ids, spans, and no text twice."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from gpu_eval.mutation.contexts import build_contexts
 from gpu_eval.mutation.fault import Fault
@@ -9,7 +10,8 @@ from gpu_eval.mutation.parser import make_span, parse_all
 from gpu_eval.mutation.reach import reachable
 from gpu_eval.mutation.rule import LaunchRule, Rule
 from gpu_eval.problems.definition import ParameterSpec, Problem, Substrate, TensorSpec
-from gpu_eval.problems.plan import LaunchPlan
+from gpu_eval.problems.plan import ArgumentType, LaunchPlan
+from gpu_eval.problems.signatures import read_source
 
 
 def source_faults(
@@ -53,16 +55,36 @@ def _file_id(problem: Problem, substrate: Substrate, name: str) -> str:
     return f"{substrate.name}/{name}" if len(users) > 1 else name
 
 
+def constant_pointers(files: Mapping[str, str]) -> dict[str, frozenset[int]]:
+    """Return of each kernel the positions of its pointers to what it does not write."""
+    return {
+        one.kernel: frozenset(
+            index
+            for index, parameter in enumerate(one.parameters)
+            if parameter.type is ArgumentType.POINTER
+            and "const" in parameter.text.partition("*")[0].split()
+        )
+        for name, text in files.items()
+        for one in read_source(Path(name), text).signatures
+    }
+
+
 def launch_faults(
     problem: Problem,
     substrate: Substrate,
+    files: Mapping[str, str],
     plan: LaunchPlan,
     rules: Sequence[Rule | LaunchRule],
 ) -> Iterator[Fault]:
     """Yield the faults of a launch plan; see `gpu_eval.mutation.catalogue.faults`."""
     tensors: list[TensorSpec | ParameterSpec] = [*problem.inputs, *problem.parameters]
-    shapes = {tensor.name: tensor.shape for tensor in tensors}
-    context = PlanContext.of(plan, shapes, tuple(d.name for d in problem.dimensions))
+    context = PlanContext.of(
+        plan,
+        {tensor.name: tensor.shape for tensor in tensors},
+        tuple(d.name for d in problem.dimensions),
+        {output.name: output.shape for output in problem.outputs},
+        constant_pointers(files),
+    )
     data, file = context.text.encode(), f"{substrate.name}.plan"
     seen = {plan}
     for rule in rules:

@@ -183,3 +183,5 @@ class Globals:
     fields: Mapping[str, Declared] = field(default_factory=dict)  # members of structs
     pointees: dict[tuple[str, str], Space] = field(default_factory=dict)
     """(function, pointer parameter) -> where the memory lives that its callers pass."""
+    exchanging: frozenset[str] = frozenset()
+    """Functions whose threads exchange values, themselves or in what they call."""

@@ -1,10 +1,14 @@
 """Launch plans as rules see them: every expression with its place in the rendered text."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import takewhile
+from zlib import crc32
 
 from gpu_eval.mutation.plan_paths import Path, replace_step, step_at, step_lines, walk_steps
+from gpu_eval.problems import expressions
 from gpu_eval.problems import plan as plans
 from gpu_eval.problems.plan import (
     Argument,
@@ -48,12 +52,19 @@ class PlanContext:
         Shapes, as expressions, of the problem's inputs and parameters and of workspaces.
     dimensions : tuple of str
         Names of the problem's dimensions, in order.
+    outputs : mapping of str to tuple of str
+        Shapes of the problem's outputs.
+    constant : mapping of str to frozenset of int
+        Of each kernel the positions of the pointers that it only reads. What a kernel that is
+        missing reads and writes is not known.
     """
 
     plan: LaunchPlan
     text: str
     shapes: Mapping[str, tuple[str, ...]]
     dimensions: tuple[str, ...]
+    outputs: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    constant: Mapping[str, frozenset[int]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(
@@ -61,10 +72,12 @@ class PlanContext:
         plan: LaunchPlan,
         shapes: Mapping[str, tuple[str, ...]] | None = None,
         dimensions: tuple[str, ...] = (),
+        outputs: Mapping[str, tuple[str, ...]] | None = None,
+        constant: Mapping[str, frozenset[int]] | None = None,
     ) -> "PlanContext":
         """Return the context of a plan."""
         known = dict(shapes or {}) | {w.name: (w.elements,) for w in plan.workspaces}
-        return cls(plan, plans.render(plan), known, dimensions)
+        return cls(plan, plans.render(plan), known, dimensions, outputs or {}, constant or {})
 
     def launches(self) -> Iterator["LaunchSite"]:
         """Yield every launch of the plan in the order of the rendered text."""
@@ -75,6 +88,22 @@ class PlanContext:
     def steps(self) -> Iterator[tuple[Path, Step, int]]:
         """Yield every step with its path and the index of its line in the rendered text."""
         yield from walk_steps(self.plan.steps, (), "steps", len(self.plan.workspaces))
+
+    def read_by(self, launch: Launch) -> list[str]:
+        """Return the tensors that a launch only reads, none if that is not known."""
+        constant = self.constant.get(launch.kernel, frozenset())
+        return [a.value for i, a in pointer_arguments(launch) if i in constant]
+
+    def written_by(self, launch: Launch) -> list[str]:
+        """Return the tensors that a launch may write, none if that is not known."""
+        constant = self.constant.get(launch.kernel)
+        found = pointer_arguments(launch) if constant is not None else []
+        return [a.value for i, a in found if i not in (constant or ())]
+
+    def size(self, name: str) -> tuple[int, ...] | None:
+        """Return what equals another tensor's if both have as many elements on every shape."""
+        shape = self.shapes.get(name) or self.outputs.get(name)
+        return None if shape is None else tuple(_elements(shape, salt) for salt in "ab")
 
     def line_start(self, line: int) -> int:
         """Return the offset at which a line of the rendered text begins."""
@@ -97,6 +126,16 @@ class PlanContext:
             plans.render(edited).splitlines()[index],
             edited,
         )
+
+    def replace_steps(self, steps: tuple[Step, ...]) -> PlanEdit:
+        """Return the edit that replaces all steps; its span are the lines that change."""
+        edited = replace(self.plan, steps=steps)
+        before, after = self.text.splitlines(keepends=True), plans.render(edited).splitlines(True)
+        same = _alike(before, after)
+        tail = _alike(before[same:][::-1], after[same:][::-1])
+        start = self.line_start(same)
+        end = start + len("".join(before[same : len(before) - tail]).encode())
+        return PlanEdit(start, end, "".join(after[same : len(after) - tail]), edited)
 
     def replace_lines(self, path: Path, line: int, steps: tuple[Step, ...]) -> PlanEdit:
         """Return the edit that replaces a whole step (all its lines) by others."""
@@ -183,6 +222,20 @@ class LaunchSite:
             prefix = (", " if index else "") + argument.type.value + " "
             take(prefix, argument.value, (Field.ARGUMENT, index))
         return spans
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """Return how many of the first lines are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _elements(shape: tuple[str, ...], salt: str) -> int:
+    """Return a number of elements where each name has a size of its own."""
+    found = 1
+    for text in shape:
+        sizes = {name: 2 + crc32(f"{salt} {name}".encode()) for name in expressions.names(text)}
+        found *= expressions.evaluate(text, sizes)
+    return found
 
 
 def integer_arguments(launch: Launch) -> list[tuple[int, Argument]]:

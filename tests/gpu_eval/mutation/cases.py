@@ -5,6 +5,14 @@
 from gpu_eval.mutation.rules.rounding import BF16, FP16
 
 HELPER = "__device__ float blend(float a, float b) { return a; }\n"
+ACT = "__device__ float act(float a) { return a / (1.0f + a); }\n"
+LEAKY = "__device__ float leaky(float a, float slope) { return a; }\n"
+TOTAL = (
+    "__device__ float total(float a, float* s) { s[0] = a; __syncthreads(); return s[0]; }\n"
+    "__device__ float both(float a, float* s) { return total(a, s) + a; }\n"
+)
+PARTS = "__device__ float parts(const float* p, int row, int count) { return p[row * count]; }\n"
+HERE = "int row = blockIdx.y;\nint col = threadIdx.x;\n"
 
 # rule -> (prelude, statements, statements after each edit, in order of place)
 CASES: dict[str, list[tuple[str, str, list[str]]]] = {
@@ -646,6 +654,171 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
         ("", "v *= w;", ["v /= w;"]),
         ("", "v /= w;", ["v *= w;"]),
     ],
+    "function-left-out": [
+        (ACT, "y[i] = act(v + w);", ["y[i] = (v + w);"]),
+        (LEAKY, "v = leaky(w, eps) * 2.0f;", ["v = w * 2.0f;"]),
+        ("", "v = tanhf(expf(w));", ["v = expf(w);", "v = tanhf(w);"]),
+        (TOTAL, "v = total(acc * w, tile) / n;", ["v = (acc * w) / n;"]),
+        (
+            "__device__ float4 act4(float4 a) { return a; }\n",
+            "y[i] = act4(q).x;",
+            ["y[i] = q.x;"],
+        ),
+    ],
+    "function-order-swapped": [
+        (ACT, "v = act(w) + g[i];", ["v = act(w + g[i]);"]),
+        (
+            ACT,
+            "v = g[i] - act(w * acc);",
+            ["v = act(g[i] - (w * acc));", "v = g[i] - (act(w) * acc);"],
+        ),
+        (LEAKY, "v = leaky(w + g[i], eps);", ["v = leaky(w, eps) + g[i];"]),
+        ("", "v = fmaxf(w * g[i], 0.0f);", ["v = fmaxf(w, 0.0f) * g[i];"]),
+        ("", "v = tanhf(w) * (acc + v);", ["v = tanhf(w * (acc + v));"]),
+        ("", "v = tanhf(w - (acc + v));", ["v = tanhf(w) - (acc + v);"]),
+    ],
+    "calls-exchanged": [
+        (ACT, "v = act(tanhf(w));", ["v = tanhf(act(w));"]),
+        (LEAKY, "v = leaky(fmaxf(w, 0.0f), eps);", ["v = fmaxf(leaky(w, eps), 0.0f);"]),
+    ],
+    "epilogue-order-swapped": [
+        ("", "v += g[i];\nv *= w;", ["v *= w;\nv += g[i];"]),
+        (ACT, "v = act(v);\nv += g[i];", ["v += g[i];\nv = act(v);"]),
+        ("", "tile[t] *= w;\ntile[t] -= acc;", ["tile[t] -= acc;\ntile[t] *= w;"]),
+        ("", "float b = v + g[i];\nb *= w;", ["float b = (v * w) + g[i];"]),
+        (ACT, "float b = v * g[i];\nb = act(b);", ["float b = act(v) * g[i];"]),
+        ("", "float kept = v;\nv += g[i];", ["v += g[i];\nfloat kept = v;"]),
+        (
+            "",
+            "float kept = q.x * w;\nq.x = q.x + acc;",
+            ["q.x = q.x + acc;\nfloat kept = q.x * w;"],
+        ),
+    ],
+    "element-stage-left-out": [
+        (
+            "",
+            "float sums[4] = {};\nfor (int j = 0; j < 4; ++j) sums[j] += g[j];",
+            ["float sums[4] = {};\nfor (int j = 0; j < 4; ++j) ;"],
+        ),
+        (
+            ACT,
+            "for (int a = 0; a < 8; ++a)\n  for (int b = 0; b < 9; ++b) plane[a][b] = act(plane[a][b]);",
+            ["for (int a = 0; a < 8; ++a)\n  for (int b = 0; b < 9; ++b) ;"],
+        ),
+    ],
+    "read-along-other-axis": [
+        (
+            "",
+            HERE + "y[row * n + col] = v + g[col];",
+            [HERE + "y[row * n + col] = v + g[row];"],
+        ),
+        (
+            "",
+            "int flat = threadIdx.x;\nint c = flat / n % m;\nint w0 = flat % n;\ny[flat] = g[c] + g[n + w0] * x[flat];",
+            [
+                "int flat = threadIdx.x;\nint c = flat / n % m;\nint w0 = flat % n;\ny[flat] = g[w0] + g[n + w0] * x[flat];"
+            ],
+        ),
+        (
+            "",
+            HERE + "for (int j = 0; j < 4; ++j) y[row * n + col + j] = g[col + j];",
+            [HERE + "for (int j = 0; j < 4; ++j) y[row * n + col + j] = g[row];"],
+        ),
+        (
+            "",
+            HERE + "int group = row * m + col / m;\ny[row * n + col] = x[group] * g[col];",
+            [
+                HERE + "int group = row * m + col / m;\ny[row * n + col] = x[col] * g[col];",
+                HERE + "int group = row * m + col / m;\ny[row * n + col] = x[group] * g[row];",
+            ],
+        ),
+    ],
+    "read-other-tensor": [
+        (
+            "",
+            "v = x[i] + g[i];\ny[i] = v * x[i];",
+            [
+                "v = g[i] + g[i];\ny[i] = v * x[i];",
+                "v = x[i] + x[i];\ny[i] = v * x[i];",
+                "v = x[i] + g[i];\ny[i] = v * g[i];",
+            ],
+        ),
+        (
+            "",
+            "const float* in = x + n;\nv = in[i] + g[i];",
+            [
+                "const float* in = x + n;\nv = g[i] + g[i];",
+                "const float* in = x + n;\nv = in[i] + in[i];",
+            ],
+        ),
+    ],
+    "statistics-of-other-group": [
+        (
+            PARTS,
+            "const int row = blockIdx.x;\nv = parts(x, row, m) / n;",
+            ["const int row = blockIdx.x;\nv = parts(x, row > 0 ? row - 1 : row, m) / n;"],
+        ),
+        (
+            "",
+            "const float* in = x + blockIdx.x * n;\nfor (int k = t; k < n; k += 32) acc += in[k];",
+            [
+                "const float* in = x + blockIdx.x * n;\nfor (int k = t; k < n; k += 32) acc += in[k - (blockIdx.x > 0 ? n : 0)];"
+            ],
+        ),
+        (
+            "",
+            "long long base = (long long)blockIdx.x * n * m;\nfor (int k = 0; k < n; ++k) acc = fmaxf(acc, x[base + k]);",
+            [
+                "long long base = (long long)blockIdx.x * n * m;\nfor (int k = 0; k < n; ++k) acc = fmaxf(acc, x[base + k - (((long long)blockIdx.x) > 0 ? n * m : 0)]);"
+            ],
+        ),
+        (
+            "",
+            "const int row = blockIdx.x * 4 + threadIdx.x / 32;\nfor (int k = t; k < n; k += 32) acc += x[row * n + k];",
+            [
+                "const int row = blockIdx.x * 4 + threadIdx.x / 32;\nfor (int k = t; k < n; k += 32) acc += x[row * n + k - (row > 0 ? n : 0)];"
+            ],
+        ),
+    ],
+    "result-fp16": [
+        (
+            "",
+            "float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum += x[k];\nv = sum + w;\nw = sum;",
+            [
+                f"float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum += x[k];\nv = {FP16}(sum) + w;\nw = sum;"
+            ],
+        ),
+        (
+            "",
+            "float s[2] = {};\nfor (int k = 0; k < n; ++k)\n  for (int j = 0; j < 2; ++j) s[j] += x[k];\nfor (int j = 0; j < 2; ++j) s[j] *= s[j] + w;",
+            [
+                f"float s[2] = {{}};\nfor (int k = 0; k < n; ++k)\n  for (int j = 0; j < 2; ++j) s[j] += x[k];\nfor (int j = 0; j < 2; ++j) s[j] = {FP16}(s[j]) * (s[j] + w);"
+            ],
+        ),
+    ],
+    "result-bf16": [
+        (
+            "",
+            "float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum += x[k];\nif (sum < v) v = w;\nsum *= w + v;\nv = sum;",
+            [
+                f"float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum += x[k];\nif (sum < v) v = w;\nsum = {BF16}(sum) * (w + v);\nv = sum;"
+            ],
+        ),
+        (
+            "__device__ void add(float (&s)[2], float a) { s[0] += a; }\n",
+            "float s[2] = {};\nfor (int k = 0; k < n; ++k) add(s, x[k]);\ny[i] = s[0] + s[1];",
+            [
+                f"float s[2] = {{}};\nfor (int k = 0; k < n; ++k) add(s, x[k]);\ny[i] = {BF16}(s[0]) + s[1];"
+            ],
+        ),
+        (
+            "",
+            "float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum = fmaf(x[k], w, sum);\nv = tanhf(sum);",
+            [
+                f"float sum = 0.0f;\nfor (int k = 0; k < n; ++k) sum = fmaf(x[k], w, sum);\nv = tanhf({BF16}(sum));"
+            ],
+        ),
+    ],
 }
 
 # rule -> statements in which it must find nothing
@@ -756,4 +929,51 @@ NEGATIVES: list[tuple[str, str]] = [
     ("welford-delta-reused", "float d = v - w;\nacc += d * d;"),
     ("divisor-minus-one", "v = acc / w;"),
     ("kahan-dropped", "w = (v - acc) - v;"),
+    ("function-left-out", "v = sqrtf(w);"),
+    ("function-left-out", "v = fmaxf(v, w);"),
+    ("function-order-swapped", "v = 0.5f * tanhf(w);"),
+    ("function-order-swapped", "v = w * tanhf(w);"),
+    ("function-order-swapped", "v = tanhf(w) + expf(acc);"),
+    ("function-order-swapped", "v = sqrtf(w + acc);"),
+    ("calls-exchanged", "v = fminf(fmaxf(w, 0.0f), 1.0f);"),
+    ("calls-exchanged", "v = expf(expf(w));"),
+    ("epilogue-order-swapped", "v += w;\nv -= acc;"),
+    ("epilogue-order-swapped", "v *= w;\nacc += v;"),
+    ("epilogue-order-swapped", "float kept = v;\nv += kept;"),
+    ("epilogue-order-swapped", "float kept = w;\nv += g[i];"),
+    ("epilogue-order-swapped", "float b = v + g[i];\nb -= w;"),
+    ("epilogue-order-swapped", "float b = v + 1.0f;\nb *= w;"),
+    ("function-left-out", "v = maximum(v, w);"),
+    ("element-stage-left-out", "for (int k = 0; k < n; ++k) tile[t] += x[k];"),
+    ("element-stage-left-out", "for (int o = 16; o > 0; o >>= 1) tile[t] += tile[t + o];"),
+    ("element-stage-left-out", "tile[t] += v * w;"),
+    ("element-stage-left-out", "v += w;"),
+    ("read-along-other-axis", "int at = threadIdx.x;\nint c = at / n;\ny[at] = x[at] * c;"),
+    ("read-along-other-axis", HERE + "v = x[row * n + col];\ny[row * n + col] = v;"),
+    ("read-along-other-axis", HERE + "int lane = col % 32;\ny[col * n] = g[col] + tile[lane];"),
+    ("read-other-tensor", "v = x[i] + g[i];"),
+    ("read-other-tensor", "v = x[i] + g[t];\nw = x[i];"),
+    ("statistics-of-other-group", "const float* in = x + blockIdx.x * n;\nv = in[t];"),
+    (
+        "statistics-of-other-group",
+        "const float* in = x + blockIdx.x * n;\nfor (int k = 0; k < n; ++k) acc += in[k] * g[k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "int at = blockIdx.x * blockDim.x + t;\nfor (int k = 0; k < n; ++k) acc += x[at + k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "int at = blockIdx.x * 32 + threadIdx.x;\nfor (int k = 0; k < n; ++k) acc += x[at * n + k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "for (int k = 0; k < n; ++k) acc += x[blockIdx.x * 64 + k];",
+    ),
+    (
+        "statistics-of-other-group",
+        "for (int k = 0; k < n; ++k) {\n  const int at = blockIdx.x + k;\n  acc += x[at * n];\n}",
+    ),
+    ("result-fp16", "float sum = w;\nsum += v;\nv = sum;"),
+    ("result-fp16", "float sum = w;\nfor (int k = 0; k < n; ++k) {\n  sum += v;\n  w = sum;\n}"),
 ]

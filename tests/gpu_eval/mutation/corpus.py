@@ -2,20 +2,24 @@
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from gpu_eval.mutation.catalogue import faults
 from gpu_eval.mutation.fault import Fault
 from gpu_eval.mutation.parser import ParsedFile, _parser, parse
 from gpu_eval.problems.definition import Problem, Substrate
-from gpu_eval.problems.loader import load_corpus, sources
+from gpu_eval.problems.loader import load_corpus, load_problem, sources
 
 CORPUS = load_corpus()
 PAIRS = [(p, s) for p in CORPUS.problems.values() for s in p.substrates]
+FUSED = load_problem(Path(__file__).parent / "fused" / "problem.py")
+"""Stages fused into one kernel and spread over launches, for rules of what lies between them."""
+ALL_PAIRS = [*PAIRS, *((FUSED, s) for s in FUSED.substrates)]
 
 
 @cache
 def _made(identifier: str, name: str) -> tuple[Mapping[str, str], tuple[Fault, ...]]:
-    problem = CORPUS.problem(identifier)
+    problem = FUSED if identifier == FUSED.id else CORPUS.problem(identifier)
     substrate = next(s for s in problem.substrates if s.name == name)
     files = sources(problem, substrate)
     return files, faults(problem, substrate, files, substrate.plan)

@@ -8,16 +8,18 @@ from gpu_eval.mutation.parser import parse
 from gpu_eval.problems.definition import Problem, Substrate
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Family, OperationClass
-from tests.gpu_eval.mutation.corpus import CORPUS, PAIRS, made, still_parses
+from tests.gpu_eval.mutation.corpus import ALL_PAIRS, CORPUS, made, still_parses
 
 
 def test_ids_are_unique_in_the_corpus() -> None:
-    ids = Counter(fault.id for problem, substrate in PAIRS for fault in made(problem, substrate)[1])
+    ids = Counter(
+        fault.id for problem, substrate in ALL_PAIRS for fault in made(problem, substrate)[1]
+    )
     assert ids.most_common(1)[0][1] == 1
 
 
 @pytest.mark.parametrize(
-    ("problem", "substrate"), PAIRS, ids=[f"{p.id}-{s.name}" for p, s in PAIRS]
+    ("problem", "substrate"), ALL_PAIRS, ids=[f"{p.id}-{s.name}" for p, s in ALL_PAIRS]
 )
 def test_faults_of_a_substrate(problem: Problem, substrate: Substrate) -> None:
     files, found = made(problem, substrate)

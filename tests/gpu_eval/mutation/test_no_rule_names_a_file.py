@@ -15,7 +15,7 @@ from gpu_eval.mutation.rule import Rule
 from gpu_eval.mutation.sites import Edit, SourceContext
 from gpu_eval.problems.loader import sources
 from suiteopt.matrix.schema import Family
-from tests.gpu_eval.mutation.corpus import CORPUS, PAIRS
+from tests.gpu_eval.mutation.corpus import ALL_PAIRS, CORPUS, PAIRS
 from tests.gpu_eval.mutation.renaming import renamed
 
 MUTATION = Path(package.__file__).parents[1]
@@ -124,7 +124,7 @@ def test_such_literals_would_be_found() -> None:
 
 def test_no_rule_goes_by_the_names_of_files_variables_and_functions() -> None:
     seen = Counter[str]()
-    for problem, substrate in PAIRS:
+    for problem, substrate in ALL_PAIRS:
         files = sources(problem, substrate)
         found = sites(SOURCE_RULES, files)
         assert sites(SOURCE_RULES, renamed(files)) == found, (problem.id, substrate.name)

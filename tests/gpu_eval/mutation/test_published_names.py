@@ -10,7 +10,7 @@ from gpu_eval.mutation.catalogue import RULES, rule
 from gpu_eval.mutation.fault import Fault
 from gpu_eval.mutation.published import PUBLISHED, How
 from gpu_eval.mutation.rule import Rule
-from tests.gpu_eval.mutation.corpus import PAIRS, made
+from tests.gpu_eval.mutation.corpus import ALL_PAIRS, FUSED, made
 from tests.gpu_eval.mutation.published_sites import SITES, WITHOUT_SITE, Where
 from tests.gpu_eval.mutation.snippets import results
 
@@ -21,8 +21,8 @@ COVERED = [name for name, coverage in PUBLISHED.items() if coverage.how is not H
 def by_rule() -> dict[str, list[tuple[int, Fault, str]]]:
     """Return the faults of each rule with their problem's number and the line up to the edit."""
     found: dict[str, list[tuple[int, Fault, str]]] = defaultdict(list)
-    for problem, substrate in PAIRS:
-        number = int(problem.id.partition("/")[2])
+    for problem, substrate in ALL_PAIRS:
+        number = 0 if problem is FUSED else int(problem.id.partition("/")[2])
         files, faults = made(problem, substrate)
         for fault in faults:
             prefix = ""
