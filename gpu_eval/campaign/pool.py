@@ -11,6 +11,7 @@ from gpu_eval.campaign.choices import (
     shape_values,
     value_order,
 )
+from gpu_eval.campaign.composites import DISPLACED, composites
 from gpu_eval.campaign.own_draw import (
     TRIAL_SEEDS,
     WIDE_CHUNK,
@@ -39,8 +40,9 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     """Return a problem's candidates in order of worth, then the further own draws.
 
     The first candidate is the benchmark's first own draw, then come its scalings, the value
-    recipes of the problem's class, other parameters, and other shapes. What a problem does not
-    have (parameters, a tile) is made up for by further value recipes.
+    recipes of the problem's class, other parameters, other shapes, and (where the profile has
+    them) composites of these. What a problem does not have (parameters, a tile) is made up for by
+    further value recipes.
 
     Parameters
     ----------
@@ -58,15 +60,16 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     special = [
         *_with_parameters(problem, planned, profile.parameters),
         *_with_shapes(problem, planned, profile.shapes),
+        *(_composed(problem, planned) if profile.composed else ()),
     ]
     # What cannot be scaled (probabilities, signs, class ids) would be the own draw once more.
     factors = SCALINGS[: profile.scalings] if any(map(is_scalable, problem.inputs)) else ()
     scalings = [_scaled(problem, drawn, hashed, factor) for factor in factors]
     room = profile.candidates - 1 - len(scalings) - len(special)
-    values = [
-        _candidate(problem, planned, choice.name)
-        for choice in value_order(problem.operation_class, multiplies=problem.multiplies)[:room]
-    ]
+    displaced = DISPLACED if profile.composed else frozenset[str]()
+    order = value_order(problem.operation_class, multiplies=problem.multiplies)
+    kept = [choice.name for choice in order if choice.name not in displaced]
+    values = [_candidate(problem, planned, name) for name in kept[:room]]
     full = full_shape(problem, drawn, profile)
     own = [_own(problem, full, hashed, trial) for trial in range(len(TRIAL_SEEDS))]
     return (own[0], *scalings, *values, *special, *own[1:])
@@ -227,3 +230,8 @@ def _with_shapes(problem: Problem, planned: PlannedShape, count: int) -> Iterato
     for varied in shape_variations(problem, planned)[:count]:
         name = shape_values(problem.operation_class, varied.recipe, multiplies=problem.multiplies)
         yield _candidate(problem, varied, name, kind="shape")
+
+
+def _composed(problem: Problem, planned: PlannedShape) -> Iterator[PoolInput]:
+    for name, parameters, shape in composites(problem, planned):
+        yield _candidate(problem, shape, name, parameters, kind="composite")

@@ -52,6 +52,9 @@ class Profile:
     scalings, shapes, parameters : int
         How many of the candidates scale an own draw, have another shape, and (where there are
         parameters) have other parameters.
+    composed : bool
+        Whether the pool has the composites of `gpu_eval.campaign.composites`, in place of the
+        value choices that they displace.
     problems : tuple of str
         Ids; empty for all of the corpus.
     own_limits, witness_limits : Limits or None
@@ -81,6 +84,7 @@ class Profile:
     scalings: int
     shapes: int
     parameters: int
+    composed: bool = False
     problems: tuple[str, ...] = ()
     own_limits: Limits | None = None
     witness_limits: Limits | None = None
@@ -142,8 +146,10 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             candidates=48,
             witnesses=16,
             scalings=5,
-            shapes=4,
-            parameters=8,
+            # All other shapes are composites.
+            shapes=0,
+            parameters=4,
+            composed=True,
             own_limits=replace(
                 _CONTRACT, max_work=9 * 10**9, target_elements=(1 << 27) + (1 << 24)
             ),
