@@ -58,11 +58,11 @@ def _one(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
 
 
 def _sliver(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
-    """Leave one block of everything, and not a whole one: primes below a quarter of the tile."""
+    """Leave less than a block of everything: primes up to a quarter of the tile, or up to 7."""
     parallel = [d for d in free if d.kind is DimensionKind.PARALLEL] or list(free)
     varied: _Sizes = {}
     for d in parallel:
-        most = max(d.tile // 4, 3, d.minimum) if d.tile > 1 else d.minimum
+        most = max(min(max(d.tile // 4, 7), d.tile - 1), d.minimum)
         taken = set(varied.values())
         primes = (p for p in range(min(most, sizes[d.name]), 1, -1) if _is_prime(p))
         varied[d.name] = max(next((p for p in primes if p not in taken), 1), d.minimum)
