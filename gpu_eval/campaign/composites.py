@@ -44,7 +44,7 @@ _COMPOSITES: Mapping[OperationClass, str] = MappingProxyType(
         ),
         OperationClass.NORMALIZATION: (
             "lanes-wide lanes-wide:affine lanes-wide:lattice lattice-small lattice-small:lattice "
-            "normal@tile+1 lanes-wide@prime lanes-wide:affine@one lattice-small@one "
+            "normal@tile+1 lanes-wide@prime lanes-wide:affine@one normal@one "
             "lanes-wide@sliver heavy-tail@tile-1"
         ),
         OperationClass.REDUCTION: f"{_SUMS} {_SHAPES}",

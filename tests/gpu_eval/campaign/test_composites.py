@@ -74,7 +74,7 @@ def test_a_pool_of_composites_is_frozen() -> None:
         "da82455b1ea66cd4c8c21a128e4a4ae02c0752f9b1fb077ade47d4e1be09f785"
     )
     assert pool_hash(candidate_pool(normalization(), CONTRACT)) == (
-        "1211eb3af4baa46b36085993d8cc019a451e880a0b1ab64bd40ad60fe4681cb8"
+        "617724fb1999c450e1ce422bb37f53db12628919424612d1da862b410b2516c6"
     )
 
 
