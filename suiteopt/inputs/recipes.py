@@ -362,10 +362,10 @@ def ends(
 
 
 def lanes(c: _Chunk, low: int = 0, high: int = 0, axes: int = 1) -> "Tensor":
-    """Small integers at two scales; no lane and no warp has the sum of squares of another.
+    """Small integers at two scales, of an amplitude that each column modulo 128 draws: 1, 2 or 4.
 
-    Every column modulo 128 has an amplitude of its own, so that no thread's share of a row stands
-    for another's; both ends of a row are of the largest. Even rows are scaled by 2**low, odd ones
+    So the share of one lane or warp of a row does not stand for the others'; both ends of a row
+    are of the largest. Even rows are scaled by 2**low, odd ones
     by 2**high: sums, and sums of squares up to 2**24 units, stay exact in any order.
     """
     row, column, length = c.rows(axes)
