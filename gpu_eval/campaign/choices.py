@@ -102,8 +102,23 @@ _FACTORS = (
     ),
     _choice("nearer-minus-one", "factors", "offset", offset=-1, spread=-10),
 )
+# Of composites alone (`gpu_eval.campaign.composites`).
+_COMPOSED = (
+    # Variances about the usual epsilon, and (every second row) beyond fp16's largest sum.
+    _choice("lattice-small", "lattice", "blend", base="lattice", exponent=-9),
+    _choice("lanes", "lattice", "lanes"),
+    _choice("lanes-wide", "lattice", "lanes", low=-10, high=7),
+    _choice("ends-heavy", "edge", "ends"),
+    _choice("ends-normal", "edge", "ends", base="normal"),
+    _choice("ends-lattice", "edge", "ends", base="lattice"),
+    _choice(
+        "below-heavy", "range", "blend", "uniform", base="heavy-tail", exponent=6, offset=-131072
+    ),
+    _choice("sunken", "offset", "sunken", "uniform"),
+    _choice("sunken-flat", "offset", "sunken", "uniform", exponent=-4),
+)
 CHOICES: Mapping[str, ValueChoice] = MappingProxyType(
-    {choice.name: choice for choice in (*_FINITE, *_NONFINITE, *_FACTORS)}
+    {choice.name: choice for choice in (*_FINITE, *_NONFINITE, *_FACTORS, *_COMPOSED)}
 )
 
 # What comes first for a class, by what its kernels get wrong: the pilot's winners (heavy tails,

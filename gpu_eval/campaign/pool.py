@@ -11,6 +11,7 @@ from gpu_eval.campaign.choices import (
     shape_values,
     value_order,
 )
+from gpu_eval.campaign.composites import DISPLACED, composites
 from gpu_eval.campaign.own_draw import (
     TRIAL_SEEDS,
     WIDE_CHUNK,
@@ -45,8 +46,9 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     """Return a problem's candidates in order of worth, then the further own draws.
 
     The first candidate is the benchmark's first own draw, then come its scalings, the value
-    recipes of the problem's class, other parameters, and other shapes. What a problem does not
-    have (parameters, a tile) is made up for by further value recipes.
+    recipes of the problem's class, other parameters, other shapes, and (where the profile has
+    them) composites of these. What a problem does not have (parameters, a tile) is made up for by
+    further value recipes.
 
     Parameters
     ----------
@@ -58,24 +60,24 @@ def candidate_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
     tuple of PoolInput
         ``profile.candidates`` of role candidate, then own draws 2 to 5 of role own.
     """
-    planned = plan_shape(problem, profile.limits)
+    planned = spread_shape(problem, plan_shape(problem, profile.limits), profile)
     drawn = plan_shape(problem, profile.own_limits) if profile.own_limits else planned
     scaled = plan_shape(problem, profile.scaled_limits) if profile.scaled_limits else drawn
-    spread = spread_shape(problem, planned, profile)
+    scaled = spread_shape(problem, scaled, profile)
     hashed = profile.hashed_elements
     special = [
         *_with_parameters(problem, planned, profile.parameters),
         *_with_shapes(problem, planned, profile.shapes),
+        *(_composed(problem, planned) if profile.composed else ()),
     ]
     # What cannot be scaled (probabilities, signs, class ids) would be the own draw once more.
     factors = SCALINGS[: profile.scalings] if any(map(is_scalable, problem.inputs)) else ()
     scalings = [_scaled(problem, scaled, hashed, factor) for factor in factors]
     room = profile.candidates - 1 - len(scalings) - len(special)
-    order = value_order(problem.operation_class, multiplies=problem.multiplies)[:room]
-    values = [
-        _candidate(problem, spread if rank < profile.full_candidates else planned, choice.name)
-        for rank, choice in enumerate(order)
-    ]
+    displaced = DISPLACED if profile.composed else frozenset[str]()
+    order = value_order(problem.operation_class, multiplies=problem.multiplies)
+    kept = [choice.name for choice in order if choice.name not in displaced]
+    values = [_candidate(problem, planned, name) for name in kept[:room]]
     full = full_shape(problem, drawn, profile)
     own = [_own(problem, full, hashed, trial) for trial in range(len(TRIAL_SEEDS))]
     return (own[0], *scalings, *values, *special, *own[1:])
@@ -236,3 +238,8 @@ def _with_shapes(problem: Problem, planned: PlannedShape, count: int) -> Iterato
     for varied in shape_variations(problem, planned)[:count]:
         name = shape_values(problem.operation_class, varied.recipe, multiplies=problem.multiplies)
         yield _candidate(problem, varied, name, kind="shape")
+
+
+def _composed(problem: Problem, planned: PlannedShape) -> Iterator[PoolInput]:
+    for name, parameters, shape in composites(problem, planned):
+        yield _candidate(problem, shape, name, parameters, kind="composite")

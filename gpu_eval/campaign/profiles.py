@@ -22,6 +22,9 @@ class Profile:
     scalings, shapes, parameters : int
         How many of the candidates scale an own draw, have another shape, and (where there are
         parameters) have other parameters.
+    composed : bool
+        Whether the pool has the composites of `gpu_eval.campaign.composites`, in place of the
+        value choices that they displace.
     problems : tuple of str
         Ids; empty for all of the corpus.
     own_limits, witness_limits : Limits or None
@@ -32,9 +35,8 @@ class Profile:
         For own draws and `full_witnesses` witnesses of a problem whose reductions the limits above
         would shorten.
     spread_limits : Limits or None
-        Where these keep the reductions of such a problem full, the first `full_candidates` of its
-        value recipes have that shape too, and its witnesses need no larger one.
-    full_candidates, full_witnesses : int
+        Where these keep the reductions of such a problem full, all its inputs have that shape.
+    full_witnesses : int
     hashed_elements : int or None
         Own draws of tensors with more elements take the benchmark's distribution from integer
         hashing on the device, not from torch's CPU generator; their recipe says so.
@@ -56,13 +58,13 @@ class Profile:
     scalings: int
     shapes: int
     parameters: int
+    composed: bool = False
     problems: tuple[str, ...] = ()
     own_limits: Limits | None = None
     witness_limits: Limits | None = None
     scaled_limits: Limits | None = None
     full_limits: Limits | None = None
     spread_limits: Limits | None = None
-    full_candidates: int = 0
     full_witnesses: int = 0
     hashed_elements: int | None = None
     block: int = 24
@@ -140,16 +142,17 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             candidates=48,
             witnesses=16,
             scalings=_SCALED,
-            shapes=4,
-            parameters=8,
+            # All other shapes are composites.
+            shapes=0,
+            parameters=4,
+            composed=True,
             own_limits=_within(_OWN_SECONDS, _OWN, _LARGE),
             scaled_limits=_within(_SCALED_SECONDS, _SCALED, _LARGE),
             witness_limits=_OTHERS,
             # A square product of 4096 takes 20 ms a cell: eight inputs of it, not all.
             full_limits=replace(_CONTRACT, target_elements=_SMALL),
-            # The least parallel dimensions: eight of these inputs cost a problem 0.7 s at most.
-            spread_limits=replace(_CONTRACT, max_seconds=0.6e-3, target_elements=1),
-            full_candidates=5,
+            # The least parallel dimensions: six problems go beyond the budget for it, by 4 s each.
+            spread_limits=replace(_CONTRACT, max_seconds=1.2e-3, target_elements=1),
             full_witnesses=3,
             # Beyond this torch's generator, a processor's, takes longer than all that is run on it.
             hashed_elements=1 << 24,

@@ -43,9 +43,9 @@ def vary_shape(problem: Problem, planned: PlannedShape, recipe: str) -> PlannedS
 
 
 def shape_variations(problem: Problem, planned: PlannedShape) -> tuple[PlannedShape, ...]:
-    """Return every variation that the problem can have, each shape once."""
+    """Return every variation of `SPREAD` that the problem can have, each shape once."""
     different: dict[tuple[int, ...], PlannedShape] = {}
-    for recipe in SHAPE_RECIPES:
+    for recipe in SPREAD:
         varied = vary_shape(problem, planned, recipe)
         if varied is not None:
             different.setdefault(tuple(varied.sizes(problem).values()), varied)
@@ -55,6 +55,18 @@ def shape_variations(problem: Problem, planned: PlannedShape) -> tuple[PlannedSh
 def _one(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
     parallel = [d for d in free if d.kind is DimensionKind.PARALLEL]
     return {d.name: d.minimum for d in parallel or free}
+
+
+def _sliver(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
+    """Leave less than a block of everything: primes up to a quarter of the tile, or up to 7."""
+    parallel = [d for d in free if d.kind is DimensionKind.PARALLEL] or list(free)
+    varied: _Sizes = {}
+    for d in parallel:
+        most = max(min(max(d.tile // 4, 7), d.tile - 1), d.minimum)
+        taken = set(varied.values())
+        primes = (p for p in range(min(most, sizes[d.name]), 1, -1) if _is_prime(p))
+        varied[d.name] = max(next((p for p in primes if p not in taken), 1), d.minimum)
+    return varied
 
 
 def _tile_and_one(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
@@ -112,6 +124,9 @@ def _non_square(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes
     return varied
 
 
+SPREAD = ("tile+1", "prime", "one", "tile-1", "non-square")
+"""What pools take in order. Witness pools draw from it too: a longer list is another pool."""
+
 SHAPE_RECIPES: Mapping[str, Callable[[tuple[Dimension, ...], Mapping[str, int]], _Sizes]] = (
     MappingProxyType(
         {
@@ -120,6 +135,7 @@ SHAPE_RECIPES: Mapping[str, Callable[[tuple[Dimension, ...], Mapping[str, int]],
             "one": _one,
             "tile-1": _tile_less_one,
             "non-square": _non_square,
+            "sliver": _sliver,
         }
     )
 )

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from gpu_eval.campaign.pool_input import PoolInput, make_input, recipe_of
-from gpu_eval.campaign.shapes import PlannedShape, Profile, full_shape, plan_shape
+from gpu_eval.campaign.shapes import PlannedShape, Profile, full_shape, plan_shape, spread_shape
 from gpu_eval.campaign.tensor_values import fitted_recipe
 from gpu_eval.campaign.variations import shape_variations
 from gpu_eval.problems.definition import ParameterRole, ParameterSpec, Problem, Structure
@@ -65,6 +65,7 @@ def witness_pool(problem: Problem, profile: Profile) -> tuple[PoolInput, ...]:
         ``profile.witnesses`` of role witness.
     """
     planned = plan_shape(problem, profile.witness_limits or profile.limits)
+    planned = spread_shape(problem, planned, profile)
     full = full_shape(problem, planned, profile)
     others = [v for v in shape_variations(problem, planned) if v.recipe != "one"]
     kinds = list(_KINDS)

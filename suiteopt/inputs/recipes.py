@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _WORD = 0xFFFFFFFF
 _CHUNK = 1 << 18
+_DERIVED = frozenset({"blend", "ends"})
 _Integers = TypeVar("_Integers", int, "Tensor")
 
 
@@ -128,6 +129,14 @@ def _at_place(c: _Chunk, place: str, axes: int, stream: int, count: int = 1) -> 
 def _background(c: _Chunk, noise: bool) -> "Tensor":
     """Return zeros, or noise in [-0.25, 0.25): equal terms round alike, and their errors add up."""
     return _floats((c.bits(8) >> 7) - (1 << 24), -26) if noise else c.position.float() * 0.0
+
+
+def _base(c: _Chunk, base: str, axes: int) -> "Tensor":
+    """Return what another recipe gives by its defaults."""
+    if base not in RECIPES or base in _DERIVED or RECIPES[base].nonfinite:
+        raise ValueError(f"base is '{base}'; use another recipe with finite values")
+    shaped = {"axes": axes} if "axes" in RECIPES[base].arguments else {}
+    return RECIPES[base].function(c, **shaped)
 
 
 # The recipes. Each takes the chunk and its arguments, and returns float32 values of the chunk.
@@ -329,16 +338,55 @@ def blend(
     axes: int = 1,
 ) -> "Tensor":
     """A recipe (its defaults) times 2**exponent, thinned out, raised by rows and by an offset."""
-    if base not in RECIPES or base == "blend" or RECIPES[base].nonfinite:
-        raise ValueError(f"base is '{base}'; use another recipe with finite values")
-    shaped = {"axes": axes} if "axes" in RECIPES[base].arguments else {}
-    value = RECIPES[base].function(c, **shaped) * 2.0**exponent
+    value = _base(c, base, axes) * 2.0**exponent
     if one_in > 1:
         value = value.where(_below(c.bits(64), one_in) == 0, _background(c, noise))
     if levels:
         row, _, _ = c.rows(axes)
         value = value + _floats(_below(c.bits(65, row), 2 * levels + 1) - levels)
     return value + float(offset) if offset else value
+
+
+def ends(
+    c: _Chunk,
+    base: str = "heavy-tail",
+    exponent: int = 0,
+    lift: int = 8,
+    count: int = 4,
+    axes: int = 1,
+) -> "Tensor":
+    """A recipe (its defaults) times 2**exponent, and 2**lift more at both ends of every row."""
+    _, column, length = c.rows(axes)
+    value = _base(c, base, axes) * 2.0**exponent
+    return (value * 2.0**lift).where((column < count) | (column >= length - count), value)
+
+
+def lanes(c: _Chunk, low: int = 0, high: int = 0, axes: int = 1) -> "Tensor":
+    """Small integers at two scales, of an amplitude that each column modulo 128 draws: 1, 2 or 4.
+
+    So the share of one lane or warp of a row does not stand for the others'; both ends of a row
+    are of the largest. Even rows are scaled by 2**low, odd ones
+    by 2**high: sums, and sums of squares up to 2**24 units, stay exact in any order.
+    """
+    row, column, length = c.rows(axes)
+    size = (_below(c.bits(0), 3) - 1) << _below(c.bits(1, column % 128), 3)
+    size = (size * 0 + 4).where((column == 0) | (column == length - 1), size)
+    return _floats(size) * _look_up([2.0**low, 2.0**high], row % 2)
+
+
+def sunken(
+    c: _Chunk, depth: int = 400, levels: int = 64, exponent: int = 0, heat: int = 256, axes: int = 1
+) -> "Tensor":
+    """Integers times 2**exponent, far below zero, each row about a level; some rows end hot.
+
+    One row in 64 has its last element raised by ``heat``, which is still negative. Exponentials
+    about a maximum that starts at zero vanish, about one that misses the last element overflow.
+    """
+    row, column, length = c.rows(axes)
+    value = _floats(_below(c.bits(0), 7) - 3, exponent)
+    level = _below(c.bits(1, row), 2 * levels + 1) - levels - depth
+    last = (column == length - 1) & (row % 64 == 63)
+    return value + _floats(level + last.long() * heat)
 
 
 class Recipe(NamedTuple):
@@ -419,6 +467,12 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             _recipe(nonfinite, nonfinite=True),
             _recipe(away),
             _recipe(blend),
+            _recipe(ends),
+            _recipe(
+                lanes,
+                lambda low, high, axes: 4 << max(low, high) if min(low, high) >= 0 else None,
+            ),
+            _recipe(sunken),
         )
     }
 )

@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from gpu_eval.campaign.choices import CHOICES, SCALINGS, value_order
+from gpu_eval.campaign.composites import composites
 from gpu_eval.campaign.own_draw import TRIAL_SEEDS, initial_parameters, own_draw
 from gpu_eval.campaign.pool import PoolInput, candidate_pool, pool_hash, realise
-from gpu_eval.campaign.shapes import PROFILES, Profile
+from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PROFILES, Profile, plan_shape
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
 from gpu_eval.problems.tensors import dimensions, shape_of
 from suiteopt.errors import UserError
+from suiteopt.inputs.parameters import BENCHMARK
 from suiteopt.inputs.recipes import generate, tensor_seed
 from suiteopt.matrix.schema import Need, OperationClass, Role, ShapeScope
 from tests.gpu_eval.campaign.small_problems import (
@@ -59,8 +61,13 @@ def test_a_pool_has_its_size_and_its_shares(name: str, profile: str) -> None:
     assert candidates[0].id == f"{problem.id}:own-0"
     assert [i.kind for i in pool].count("own") == 5
     needs = Counter(need for i in candidates for need in i.needs)
-    assert needs[Need.PARAMETERS] == (wanted.parameters if problem.parameters else 0)
-    assert 2 <= needs[Need.SHAPES] <= wanted.shapes
+    composed = list(composites(problem, plan_shape(problem, wanted.limits)))
+    more = composed if wanted.composed else []
+    others = sum(parameters != BENCHMARK for _, parameters, _ in more)
+    shapes = sum(shape.recipe != CONTRACT_SHAPE for _, _, shape in more)
+    assert needs[Need.PARAMETERS] == (wanted.parameters + others if problem.parameters else 0)
+    assert 2 <= needs[Need.SHAPES] <= wanted.shapes + shapes
+    assert [i.kind for i in candidates].count("composite") == len(more)
     values_only = [i for i in candidates if set(i.needs) <= {Need.VALUES}]
     assert len(values_only) >= 0.6875 * wanted.candidates  # 11 of 16
     assert len({i.kind for i in candidates}) >= 7

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_eval.campaign.cell_cost import held_elements, tensor_elements, work
 from gpu_eval.campaign.shapes import PROFILES, Limits, output_elements, plan_shape, planned_shape
-from gpu_eval.campaign.variations import SHAPE_RECIPES, shape_variations, vary_shape
+from gpu_eval.campaign.variations import SHAPE_RECIPES, SPREAD, shape_variations, vary_shape
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem, TensorSpec
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.errors import UserError
@@ -209,6 +209,9 @@ def test_any_matmul_can_be_planned(
         (elementwise, "prime", {"rows": 31, "columns": 103}),
         (elementwise, "one", {"rows": 1, "columns": 1}),
         (elementwise, "non-square", {"rows": 104, "columns": 36}),
+        (elementwise, "sliver", {"rows": 3, "columns": 13}),
+        (matmul, "sliver", {"m": 7, "k": 100, "n": 5}),
+        (softmax, "sliver", {"rows": 1, "columns": 256}),
         (matmul, "one", {"m": 1, "k": 100, "n": 1}),
         (matmul, "prime", {"m": 47, "k": 97, "n": 79}),
         (matmul, "tile+1", {"m": 33, "k": 81, "n": 65}),
@@ -262,7 +265,8 @@ def test_an_unknown_variation_is_refused() -> None:
     problem = softmax()
     with pytest.raises(UserError, match="no shape recipe 'round'; choose one of tile"):
         vary_shape(problem, plan_shape(problem, DEMO), "round")
-    assert set(SHAPE_RECIPES) == {"one", "tile+1", "tile-1", "prime", "non-square"}
+    assert set(SHAPE_RECIPES) == {"one", "tile+1", "tile-1", "prime", "non-square", "sliver"}
+    assert set(SPREAD) == set(SHAPE_RECIPES) - {"sliver"}
 
 
 def test_a_shape_below_the_minimum_cannot_be_had() -> None:

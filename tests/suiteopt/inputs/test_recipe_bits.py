@@ -117,6 +117,18 @@ DEFAULTS: Mapping[str, tuple[str, str]] = {
         "ebb567531b9e0a3d9832666ad40248bec251bc24c059b767f2b6123a4c00f1fe",
         "78a49b4c4a5d684020b95677e440211ca2e5a22a3b760ad34c1db62444e17555",
     ),
+    "ends": (
+        "2bd576a7659096e2f394451ca4d19879c1145f99f912e54d6d53c275a91eacb3",
+        "be561fb439a92b5ee2cb65a9950a3bd83f4ece1675b741fbb304882861f8df3b",
+    ),
+    "lanes": (
+        "af7d2715b3297eeb06b8e0af5146201e95cf1f68ba6a594179e8c8df6c00a81d",
+        "f4d537f767a61c9f5fab2b306941b3df815cd1c99eac39c108581b913ea53c8d",
+    ),
+    "sunken": (
+        "251ee3864b8e99ae72caaad5fab431f65e52dda560800454de0078bb75ae54c4",
+        "d74aecd14c1a85504508f21e4aed914f41cc4a7ac82bea93fa6d18beebfe02f7",
+    ),
 }
 
 # With other arguments, at (3, 5, 64) under seed 99.
@@ -216,6 +228,21 @@ VARIED: list[tuple[str, dict[str, Any], str]] = [
             "axes": 2,
         },
         "307db9c8eb3741be0a35a43e0b1ab89cd1aeb9239222e78c12d57885511d4ba0",
+    ),
+    (
+        "ends",
+        {"base": "normal", "exponent": -2, "lift": 3, "count": 1, "axes": 2},
+        "9e31e49063fcfced33c898a0e7f5fae5ef4cfb7d113de72b1ec1dbb92a0adeb4",
+    ),
+    (
+        "lanes",
+        {"low": -10, "high": 7},
+        "6d6611b0463fe98516cca6e65effab13a294ccb78265c72d8bf3ecdd13b8415e",
+    ),
+    (
+        "sunken",
+        {"exponent": -4, "levels": 9, "axes": 2},
+        "ec9939d1494edabab3c3b9ca2c73eb99c59e56ebdf9a4f0e81b946c8dfa852bd",
     ),
 ]
 

@@ -263,6 +263,67 @@ def test_blend_scales_thins_and_shifts_its_base() -> None:
         made("blend", base="blend")
 
 
+def test_ends_are_lifted_in_every_row() -> None:
+    x = made("ends", base="lattice", exponent=1, lift=5, count=3)
+    plain = made("lattice") * 2
+    assert torch.equal(x[:, 3:-3], plain[:, 3:-3])
+    assert torch.equal(x[:, :3], plain[:, :3] * 32)
+    assert torch.equal(x[:, -3:], plain[:, -3:] * 32)
+    images = generate("ends", (2, 5, 6), 3, {"base": "normal", "count": 2, "axes": 2})
+    lifted = images != generate("normal", (2, 5, 6), 3)
+    assert torch.equal(
+        lifted.flatten(1).nonzero()[:, 1].reshape(2, 4)[0], torch.tensor([0, 1, 28, 29])
+    )
+    for base in ("nonfinite", "blend", "ends"):
+        with pytest.raises(ValueError, match="finite values"):
+            made("ends", base=base)
+
+
+def test_no_lane_stands_for_another() -> None:
+    x = generate("lanes", (8, 1 << 14), 5).double()
+    assert set(x[:, 1:-1].unique().tolist()) == {-4, -2, -1, 0, 1, 2, 4}
+    assert (x[:, 0] == 4).all()
+    assert (x[:, -1] == 4).all()
+    squares = x.square().reshape(8, -1, 128).sum(dim=1)
+    # By lane as far apart as the amplitudes, by warp still further than chance would take them.
+    assert squares.amax(dim=1).div(squares.amin(dim=1)).min() > 10
+    warps = squares.reshape(8, 4, 32).sum(dim=2)
+    assert (warps.amax(dim=1) / warps.amin(dim=1)).min() > 1.1
+
+
+@given(
+    length=st.integers(2, 3000),
+    low=st.integers(-12, 0),
+    high=st.integers(0, 8),
+    seed=st.integers(0, 2**60),
+)
+@settings(max_examples=25, deadline=None)
+def test_sums_of_lanes_are_exact_at_both_scales(
+    length: int, low: int, high: int, seed: int
+) -> None:
+    x = generate("lanes", (4, length), seed, {"low": low, "high": high})
+    scale = torch.tensor([2.0**low, 2.0**high] * 2)[:, None]
+    assert torch.equal(x / scale, (x / scale).round())
+    for terms in (x, x * x):
+        truth = terms.double().sum(dim=1)
+        assert torch.equal(terms.cumsum(dim=1)[:, -1].double(), truth)
+        assert torch.equal(terms.flip(1).cumsum(dim=1)[:, -1].double(), truth)
+
+
+def test_sunken_rows_lie_below_zero_and_some_end_hot() -> None:
+    x = generate("sunken", (256, 300), 4)
+    assert x.max() < -75
+    body = x[:, :-1]
+    assert (body.amax(dim=1) - body.amin(dim=1) == 6).all()
+    assert len(body.amax(dim=1).unique()) > 60
+    hot = x[:, -1] - body.amax(dim=1) > 200
+    assert hot.nonzero().flatten().tolist() == [63, 127, 191, 255]
+    # Softmax about a maximum of zero vanishes, about one that leaves the last element out it
+    # overflows.
+    assert (torch.exp(x[:63]) == 0).all()
+    assert torch.isinf(torch.exp(x[63, -1] - body[63].max()))
+
+
 def test_seeds_and_places_are_independent() -> None:
     names = ("uniform", "normal", "lattice")
     for name in names:
@@ -332,6 +393,7 @@ def test_the_registry_describes_its_recipes() -> None:
         "residue",
         "powers",
         "constant",
+        "lanes",
     }
     assert RECIPES["hot"].arguments == {"heat": 32, "count": 1, "place": "random", "axes": 1}
 
@@ -343,6 +405,9 @@ def test_bounds_of_integer_recipes() -> None:
     assert integer_bound("powers", {}) is None
     assert integer_bound("constant", {"numerator": -3, "exponent": 2}) == 12
     assert integer_bound("constant", {"exponent": -1}) is None
+    assert integer_bound("lanes", {}) == 4
+    assert integer_bound("lanes", {"high": 3}) == 32
+    assert integer_bound("lanes", {"low": -1, "high": 3}) is None
     assert integer_bound("normal", {}) is None
 
 

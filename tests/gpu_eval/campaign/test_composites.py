@@ -1,0 +1,97 @@
+"""Composite candidates: names that exist, each input once, other profiles' pools untouched."""
+
+import hashlib
+from dataclasses import replace
+
+import pytest
+import torch
+
+from gpu_eval.campaign.choices import CHOICES, value_order
+from gpu_eval.campaign.composites import DISPLACED, composites
+from gpu_eval.campaign.pool import candidate_pool, pool_hash, realise
+from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PROFILES, plan_shape
+from gpu_eval.campaign.witness_pool import witness_pool
+from gpu_eval.problems.loader import load_corpus
+from suiteopt.inputs.parameters import BENCHMARK, PARAMETER_RECIPES
+from suiteopt.matrix.schema import Need, OperationClass
+from tests.gpu_eval.campaign.small_problems import elementwise, matmul, normalization, softmax
+
+CONTRACT = PROFILES["contract"]
+CORPUS = load_corpus().problems
+
+
+@pytest.mark.parametrize("operation", OperationClass)
+@pytest.mark.parametrize("multiplies", [False, True])
+def test_every_name_exists(operation: OperationClass, multiplies: bool) -> None:
+    problem = replace(normalization(), operation_class=operation, multiplies=multiplies)
+    found = list(composites(problem, plan_shape(problem, CONTRACT.limits)))
+    assert len(found) >= 5
+    for values, parameters, shape in found:
+        assert values in CHOICES
+        assert parameters == BENCHMARK or parameters in PARAMETER_RECIPES
+        assert multiplies == (values in {"near-one", "few-factors", "nearer-minus-one", "signs"})
+        assert shape.sizes(problem).keys() == {d.name for d in problem.dimensions}
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_each_composite_is_another_input(name: str) -> None:
+    problem = CORPUS[name]
+    planned = plan_shape(problem, CONTRACT.limits)
+    found = [(v, p, tuple(s.sizes(problem).items())) for v, p, s in composites(problem, planned)]
+    assert len(set(found)) == len(found)
+    if not problem.parameters:
+        assert {parameters for _, parameters, _ in found} == {BENCHMARK}
+    shapes = [s for _, _, s in composites(problem, planned) if s.recipe != CONTRACT_SHAPE]
+    assert len({tuple(s.sizes(problem).items()) for s in shapes}) >= 3
+
+
+def test_they_displace_value_choices_and_nothing_else() -> None:
+    for make in (elementwise, matmul, normalization, softmax):
+        problem = make()
+        composed = {i.value_recipe for i in candidate_pool(problem, CONTRACT)}
+        plain = replace(CONTRACT, composed=False)
+        before = {i.value_recipe for i in candidate_pool(problem, plain)}
+        assert not composed & DISPLACED
+        assert before & DISPLACED
+        order = [c.name for c in value_order(problem.operation_class) if c.name in composed]
+        kept = [c.name for c in value_order(problem.operation_class) if c.name not in DISPLACED]
+        assert order == kept[: len(order)] or set(kept[:25]) <= set(order)
+
+
+def test_parameters_come_with_values_that_show_them() -> None:
+    problem = normalization()
+    pool = {i.id.partition(":")[2]: i for i in candidate_pool(problem, CONTRACT)}
+    both = pool["lanes-wide:affine@one"]
+    assert both.needs == (Need.VALUES, Need.PARAMETERS, Need.SHAPES)
+    made = realise(problem, both)
+    assert not any(
+        torch.equal(made[p.name], torch.ones_like(made[p.name])) for p in problem.parameters
+    )
+
+
+def test_a_pool_of_composites_is_frozen() -> None:
+    assert pool_hash(candidate_pool(matmul(), CONTRACT)) == (
+        "da82455b1ea66cd4c8c21a128e4a4ae02c0752f9b1fb077ade47d4e1be09f785"
+    )
+    assert pool_hash(candidate_pool(normalization(), CONTRACT)) == (
+        "617724fb1999c450e1ce422bb37f53db12628919424612d1da862b410b2516c6"
+    )
+
+
+def test_pools_without_composites_and_witnesses_are_what_they_were() -> None:
+    """Shipped matrices were measured with them: their hashes over the corpus are literal."""
+    pools = {
+        "demo": "6d53771991dd8e6b6f9b05c169ca924cdb71b926410c5f940638015b54d84cea",
+        "quick": "7257b344745999f7d7a267ee37c5d72919ea2f2760ac99d861280c448807fdf3",
+    }
+    for profile, frozen in pools.items():
+        wanted = PROFILES[profile]
+        text = "".join(
+            pool_hash(candidate_pool(p, wanted)) + pool_hash(witness_pool(p, wanted))
+            for p in CORPUS.values()
+        )
+        assert hashlib.sha256(text.encode()).hexdigest() == frozen
+    text = "".join(pool_hash(witness_pool(p, CONTRACT)) for p in CORPUS.values())
+    assert hashlib.sha256(text.encode()).hexdigest() == (
+        "03b1eb84b14970f5f18471aa370028ab9e15048f7e8215f2cb59ff1f53c83e95"
+    )
