@@ -1,7 +1,7 @@
 """One device allocation that holds every buffer of a run, each between guard zones.
 
-A zone is filled with a stated word; a small overrun reads that word and its writes are found by
-`Arena.zones`. Only a stray access beyond the whole arena is fatal, which costs a process.
+A zone is filled with a word of its own; a small overrun reads that word, and what it writes is
+found by `Arena.zones`. Only a stray access beyond the whole arena is fatal, which costs a process.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,17 @@ from suiteopt.errors import UserError
 ALIGNMENT = 256
 GUARD_BYTES = 1 << 20
 GUARD_WORD = 0x3FA5A5A5
-"""Content of the zones: a plain float in [1, 2), as on the host, so that an overrun that reads gets
-an ordinary wrong value and not a NaN, which would flatter a check."""
+"""Content of the first zone: a plain float in [1, 2), as on the host, so that an overrun that reads
+gets an ordinary wrong value and not a NaN, which would flatter a check."""
+
+_STEP = 0x51EB85  # odd, so that no two zones have the same word
+_MANTISSA = 0x7FFFFF
+
+
+def guard_word(number: int) -> int:
+    """Return what a zone holds. What is read behind one buffer differs from what is behind another:
+    a kernel that copies it there is seen."""
+    return GUARD_WORD & ~_MANTISSA | (GUARD_WORD + number * _STEP) & _MANTISSA
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +37,11 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A stretch between buffers: device address and size in 4-byte words."""
+    """A stretch between buffers: device address, size in 4-byte words, and what each holds."""
 
     address: int
     words: int
+    word: int
 
 
 def footprint(sizes: Mapping[str, int]) -> int:
@@ -85,18 +95,19 @@ class Arena:
         zones: list[Zone] = []
         start = 0
         for _, at, size in places:
-            zones.append(Zone(base + start, (at - start) // 4))
+            zones.append(Zone(base + start, (at - start) // 4, guard_word(len(zones))))
             start = at + size
-        zones.append(Zone(base + start, (offset - start) // 4))
+        zones.append(Zone(base + start, (offset - start) // 4, guard_word(len(zones))))
         self.zones = tuple(zones)
         self._driver.memset_d32_async(base, GUARD_WORD, offset // 4, self._stream)
+        self.restore_zones()
         self._layout = layout
         return True
 
     def restore_zones(self) -> None:
-        """Fill every zone with the guard word again."""
+        """Fill every zone with its word again."""
         for zone in self.zones:
-            self._driver.memset_d32_async(zone.address, GUARD_WORD, zone.words, self._stream)
+            self._driver.memset_d32_async(zone.address, zone.word, zone.words, self._stream)
 
     def free(self) -> None:
         """Give the memory back."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_eval.devices.base import DeviceLostError, Job, Outcome
-from gpu_eval.devices.cuda_arena import GUARD_WORD, Arena
+from gpu_eval.devices.cuda_arena import Arena
 from gpu_eval.devices.cuda_case import BoundCase, upload
 from gpu_eval.devices.cuda_compare import (
     Comparison,
@@ -205,7 +205,7 @@ class Lane:
             )
             for name, reference in case.words.items()
         ]
-        zones = [ZoneJob(zone.address, zone.words, 0, GUARD_WORD) for zone in self._arena.zones]
+        zones = [ZoneJob(zone.address, zone.words, 0, zone.word) for zone in self._arena.zones]
         zones += [
             ZoneJob(buffers[name].address, buffers[name].nbytes // 4, tensor.data_ptr(), 0)
             for name, tensor in case.inputs.items()

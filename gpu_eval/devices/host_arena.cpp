@@ -15,10 +15,11 @@ std::size_t pages(std::size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-// The slack's pattern, one zone long.
-const char* pattern() {
+// The slack's pattern, from one of a zone's places on and one zone long. Each buffer begins at a
+// place of its own: a kernel that reads behind one buffer and writes that behind another is seen.
+const char* pattern(std::size_t place) {
     static const std::vector<std::uint32_t> words = [] {
-        std::vector<std::uint32_t> zone(SLACK / 4);
+        std::vector<std::uint32_t> zone(SLACK / 2);
         std::uint32_t state = 0x9E3779B9u;
         for (std::uint32_t& word : zone) {
             state = state * 1664525u + 1013904223u;
@@ -26,22 +27,22 @@ const char* pattern() {
         }
         return zone;
     }();
-    return reinterpret_cast<const char*>(words.data());
+    return reinterpret_cast<const char*>(words.data() + place);
 }
 
 // Back slack is a zone and the rest of a page long: the pattern goes round.
-void fill_slack(char* from, char* to) {
+void fill_slack(char* from, char* to, std::size_t place) {
     while (from < to) {
         std::size_t part = std::min<std::size_t>(SLACK, static_cast<std::size_t>(to - from));
-        std::memcpy(from, pattern(), part);
+        std::memcpy(from, pattern(place), part);
         from += part;
     }
 }
 
-bool slack_intact(const char* from, const char* to) {
+bool slack_intact(const char* from, const char* to, std::size_t place) {
     while (from < to) {
         std::size_t part = std::min<std::size_t>(SLACK, static_cast<std::size_t>(to - from));
-        if (std::memcmp(from, pattern(), part) != 0) return false;
+        if (std::memcmp(from, pattern(place), part) != 0) return false;
         from += part;
     }
     return true;
@@ -81,6 +82,8 @@ Arena::Arena(const Specification* specifications, int count) {
         Buffer buffer;
         buffer.name = s.name;
         buffer.role = static_cast<Role>(s.role);
+        const int sort = buffer.role == Role::INPUT ? 0 : buffer.role == Role::OUTPUT ? 1 : 2;
+        buffer.place = PLACE * static_cast<std::size_t>(3 * i + sort) % (SLACK / 4);
         buffer.begin = place;
         buffer.data = place + pages(SLACK);
         buffer.bytes = s.bytes;
@@ -92,8 +95,8 @@ Arena::Arena(const Specification* specifications, int count) {
             munmap(base_, reserved_);
             throw std::runtime_error("cannot allocate memory for buffers");
         }
-        fill_slack(buffer.begin, buffer.data);
-        fill_slack(buffer.data + buffer.bytes, buffer.end);
+        fill_slack(buffer.begin, buffer.data, buffer.place);
+        fill_slack(buffer.data + buffer.bytes, buffer.end, buffer.place);
         if (buffer.role == Role::INPUT) {
             const char* content = static_cast<const char*>(s.content);
             buffer.pristine.assign(content, content + s.bytes);
@@ -136,20 +139,21 @@ bool Arena::restore(std::string& message) {
         char* page_end = buffer.data + pages(buffer.bytes);
         bool slack = true, content = true;
         if (buffer.opened) {
-            slack = slack_intact(buffer.begin, buffer.data) && slack_intact(data_end, buffer.end);
+            slack = slack_intact(buffer.begin, buffer.data, buffer.place) &&
+                    slack_intact(data_end, buffer.end, buffer.place);
             if (buffer.role == Role::INPUT && buffer.bytes) {
                 content = std::memcmp(buffer.data, buffer.pristine.data(), buffer.bytes) == 0;
             }
         } else if (writable(buffer.role)) {
-            slack = slack_intact(data_end, page_end);
+            slack = slack_intact(data_end, page_end, buffer.place);
         }
         if (!slack || !content) {
             if (!message.empty()) message += "; ";
             message += slack ? "wrote into input '" : "wrote outside '";
             message += buffer.name + "'";
             intact = false;
-            if (!slack && buffer.opened) fill_slack(buffer.begin, buffer.data);
-            if (!slack) fill_slack(data_end, buffer.opened ? buffer.end : page_end);
+            if (!slack && buffer.opened) fill_slack(buffer.begin, buffer.data, buffer.place);
+            if (!slack) fill_slack(data_end, buffer.opened ? buffer.end : page_end, buffer.place);
             if (!content) std::memcpy(buffer.data, buffer.pristine.data(), buffer.bytes);
         }
         if (buffer.opened) protect(buffer);

@@ -22,6 +22,7 @@ enum class Role : int { INPUT, OUTPUT, ZEROED, SCRATCH };
 
 constexpr std::size_t GUARD = std::size_t{8} << 30;
 constexpr std::size_t SLACK = std::size_t{64} << 10;
+constexpr std::size_t PLACE = 97;  // words between the patterns of neighbours
 // A quiet NaN that no arithmetic makes of other operands. x86 hands a NaN operand's bits on, so
 // "output += x" still counts as unwritten, as it should: what it adds to was never written.
 constexpr std::uint32_t POISON = 0xFFF5C0DEu;
@@ -29,7 +30,8 @@ constexpr std::uint32_t POISON = 0xFFF5C0DEu;
 struct Buffer {
     std::string name;
     Role role;
-    char* begin;  // front slack
+    std::size_t place;  // in the slack's pattern, where this buffer's begins
+    char* begin;        // front slack
     char* data;
     std::size_t bytes;
     char* end;                   // of the back slack

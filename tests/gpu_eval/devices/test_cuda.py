@@ -33,6 +33,10 @@ __global__ void overruns(const float* x, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= n) out[i] = i < n ? 2.0f * x[i] : 3.0f;
 }
+__global__ void copies(const float* x, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n) out[i] = x[i];
+}
 __global__ void writes_input(float* x, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) { float v = x[i]; x[i] = v + 1.0f; out[i] = 2.0f * v; }
@@ -67,7 +71,7 @@ __global__ void scratch(const float* x, float* work, float* out, int n) {
 """
 KERNELS = (
     "good", "near_good", "overruns", "writes_input", "most", "not_a_number", "far_away", "hangs",
-    "scratch", "nearest", "wrong_place",
+    "scratch", "nearest", "wrong_place", "copies",
 )  # fmt: skip
 
 pytestmark = pytest.mark.gpu
@@ -168,6 +172,13 @@ def test_a_small_overrun_is_seen_and_the_next_run_is_clean(
     session: Session, binary: Binary
 ) -> None:
     assert run(session, binary, "overruns").status is Status.OUT_OF_BOUNDS
+    assert run(session, binary, "good").status is Status.OK
+
+
+def test_a_copy_of_what_lies_behind_an_input_is_a_write_outside(
+    session: Session, binary: Binary
+) -> None:
+    assert run(session, binary, "copies").status is Status.OUT_OF_BOUNDS
     assert run(session, binary, "good").status is Status.OK
 
 

@@ -24,6 +24,10 @@ __global__ void reads(const float* x, float* out, int n, int by) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = x[i + by];
 }
+__global__ void copies(const float* x, float* out, int n, int more) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n + more) out[i] = fabsf(x[i]);
+}
 __global__ void writes_input(float* x, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) { x[i] = x[i] + 1.0f; out[i] = 2.0f * x[i]; }
@@ -163,6 +167,20 @@ def test_small_write_outside_is_found_and_the_slack_restored(
         assert outcome.status is Status.OUT_OF_BOUNDS
         assert "wrote outside 'out'" in outcome.message
         assert outcome.statistics[Statistic.ALLCLOSE_REFERENCE] < 1.0
+
+
+@pytest.mark.parametrize("more", [1, 2])
+def test_a_copy_of_what_lies_behind_an_input_is_a_write_outside(
+    bench: Bench, x: torch.Tensor, more: int
+) -> None:
+    def copies(behind: int) -> ResolvedPlan:
+        arguments = [tensor("x"), tensor("out"), integer(N), integer(behind)]
+        return plan("copies", arguments, grid=4)
+
+    assert bench.run(copies(0), {"x": x}, x.abs()).status is Status.OK
+    outcome = bench.run(copies(more), {"x": x}, x.abs())
+    assert outcome.status is Status.OUT_OF_BOUNDS
+    assert outcome.statistics[Statistic.MAX_ABS] == 0
 
 
 @pytest.mark.parametrize("by", [1 << 20, -(1 << 20), 1 << 30, -(1 << 30), (1 << 31) - 200])
