@@ -78,6 +78,53 @@ def mish_mish(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm))
 
 
+def scale_batch_norm(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    scale = nn.Parameter(torch.randn((s["out_features"],)))
+    norm = nn.BatchNorm1d(s["out_features"], eps=1e-5, momentum=0.1)
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = norm.to(x.dtype)(gemm(x) * scale)  # the running statistics as well
+        return y
+
+    return Model(forward, layer(gemm) | {"scale": scale} | layer(norm, "norm_weight", "norm_bias"))
+
+
+def swish_sum_group_norm(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    bias = nn.Parameter(torch.randn((s["out_features"],)))
+    norm = nn.GroupNorm(s["groups"], s["out_features"])
+
+    def forward(x: Tensor) -> Tensor:
+        x = gemm(x)
+        y: Tensor = norm(torch.sigmoid(x) * x + bias)
+        return y
+
+    names = layer(norm, "norm_weight", "norm_bias")
+    return Model(forward, layer(gemm) | {"added_bias": bias} | names)
+
+
+def batch_norm_gelu_relu(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    norm = nn.BatchNorm1d(s["out_features"])
+
+    def forward(x: Tensor) -> Tensor:
+        normalised = norm.to(x.dtype)(gemm(x))  # the running statistics as well
+        return torch.relu(functional.gelu(normalised))
+
+    return Model(forward, layer(gemm) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def sigmoid_logsumexp(s: Mapping[str, int]) -> Model:
+    first = nn.Linear(s["in_features"], s["hidden_size"])
+    second = nn.Linear(s["hidden_size"], s["output_size"])
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.logsumexp(second(torch.sigmoid(first(x))), dim=1)
+
+    return Model(forward, layer(first) | layer(second, "weight2", "bias2"))
+
+
 def scaling_residual_add(s: Mapping[str, int]) -> Model:
     gemm = linear(s)
 
@@ -156,12 +203,47 @@ EXAMPLES = {
         mish_mish,
         {"batch": 21, "in_features": 71, "out_features": 39},
     ),
+    "033": Example(
+        "33_Gemm_Scale_BatchNorm",
+        ((1024, 8192),),
+        (1024, 8192),
+        scale_batch_norm,
+        {"batch": 75, "in_features": 37, "out_features": 43},
+    ),
+    "037": Example(
+        "37_Matmul_Swish_Sum_GroupNorm",
+        ((32768, 1024),),
+        (32768, 4096),
+        swish_sum_group_norm,
+        {"batch": 21, "in_features": 43, "groups": 3, "width": 64},
+    ),
+    "039": Example(
+        "39_Gemm_Scale_BatchNorm",
+        ((16384, 4096),),
+        (16384, 4096),
+        scale_batch_norm,
+        {"batch": 165, "in_features": 21, "out_features": 27},
+    ),
     "040": Example(
         "40_Matmul_Scaling_ResidualAdd",
         ((16384, 4096),),
         (16384, 4096),
         scaling_residual_add,
         {"batch": 165, "in_features": 21, "out_features": 35},
+    ),
+    "041": Example(
+        "41_Gemm_BatchNorm_GELU_ReLU",
+        ((16384, 4096),),
+        (16384, 4096),
+        batch_norm_gelu_relu,
+        {"batch": 139, "in_features": 27, "out_features": 37},
+    ),
+    "045": Example(
+        "45_Gemm_Sigmoid_LogSumExp",
+        ((16384, 2048),),
+        (16384,),
+        sigmoid_logsumexp,
+        {"batch": 21, "in_features": 37, "hidden_size": 75, "output_size": 83},
     ),
     "051": Example(
         "51_Gemm_Subtract_GlobalAvgPool_LogSumExp_GELU_ResidualAdd",
