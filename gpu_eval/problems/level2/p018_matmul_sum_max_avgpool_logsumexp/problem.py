@@ -13,7 +13,13 @@ PARTS = "ceil_div(out_features, 64)"
 SUM_EPILOGUE = Substrate(
     name="sum-epilogue",
     source="sum_epilogue.cu",
-    headers=("gemm_fragment.cuh", "gemm_load.cuh", "limits.cuh", "pool_nan.cuh"),
+    headers=(
+        "gemm_fragment.cuh",
+        "gemm_load.cuh",
+        "limits.cuh",
+        "logsumexp_single.cuh",
+        "pool_nan.cuh",
+    ),
     plan=LaunchPlan(
         workspaces=(Workspace("sums", f"{PARTS} * batch"),),
         steps=(

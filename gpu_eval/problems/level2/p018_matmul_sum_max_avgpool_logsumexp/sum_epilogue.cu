@@ -6,6 +6,7 @@
 #include "gemm_fragment.cuh"
 #include "gemm_load.cuh"
 #include "limits.cuh"
+#include "logsumexp_single.cuh"
 #include "pool_nan.cuh"
 
 constexpr int kRows = 16;
@@ -89,12 +90,6 @@ linear_row_sums(const float* __restrict__ x, const float* __restrict__ weight,
         }
         sums[blockIdx.x * batch + first_row + tid] = total;
     }
-}
-
-// Of one number: an infinite one is its own, and must not be taken from itself.
-__device__ __forceinline__ float logsumexp_of_one(float value) {
-    const float top = fabsf(value) == INFINITY ? 0.0f : value;
-    return logf(expf(value - top)) + top;
 }
 
 __global__ void reductions_of_one(const float* __restrict__ sums, float* __restrict__ y, int batch,

@@ -20,7 +20,7 @@ from gpu_eval.problems.plan import Launch, LaunchPlan, int32, pointer
 ROWS_IN_BLOCK = Substrate(
     name="rows-in-block",
     source="rows_in_block.cu",
-    headers=("fused_activations.cuh", "limits.cuh", "warp_reduce.cuh"),
+    headers=("fused_activations.cuh", "limits.cuh", "logsumexp_single.cuh", "warp_reduce.cuh"),
     plan=LaunchPlan(
         steps=(
             Launch(

@@ -4,18 +4,13 @@
 
 #include "fused_activations.cuh"
 #include "limits.cuh"
+#include "logsumexp_single.cuh"
 #include "warp_reduce.cuh"
 
 constexpr int kRows = 8;
 constexpr int kLanes = 32;
 constexpr int kCols = 2 * kLanes;
 constexpr int kTerms = 32;
-
-// Of one number: an infinite one is its own, and must not be taken from itself.
-__device__ __forceinline__ float logsumexp_of_one(float value) {
-    const float top = fabsf(value) == INFINITY ? 0.0f : value;
-    return logf(expf(value - top)) + top;
-}
 
 __global__ void __launch_bounds__(kRows * kLanes)
 gemm_subtract_mean_gelu_add(const float* __restrict__ x, const float* __restrict__ weight,
