@@ -39,8 +39,8 @@ SUM_EPILOGUE = Substrate(
             ),
             Launch(
                 kernel="reductions_of_one",
-                grid=("ceil_div(batch, 128)", ONE, ONE),
-                block=("128", ONE, ONE),
+                grid=("ceil_div(batch, 32)", ONE, ONE),
+                block=("32", ONE, ONE),
                 arguments=(
                     pointer("sums"),
                     pointer("y"),
