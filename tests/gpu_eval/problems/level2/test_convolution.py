@@ -1,0 +1,84 @@
+"""Level 2, problems that begin with a two-dimensional convolution."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from tests.gpu_eval.problems.level2.shared import Example, Model, checks, layer
+
+
+def convolution(s: Mapping[str, int]) -> nn.Conv2d:
+    return nn.Conv2d(s["in_channels"], s["out_channels"], 3)
+
+
+def relu_hardswish(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        h = torch.relu(conv(x))
+        return h * torch.clamp((h + 3) / 6, 0, 1)
+
+    return Model(forward, layer(conv))
+
+
+def hardswish_relu(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.relu(functional.hardswish(conv(x)))
+
+    return Model(forward, layer(conv))
+
+
+def divide_leaky_relu(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.leaky_relu(conv(x) / 2, negative_slope=0.01)
+
+    return Model(forward, layer(conv))
+
+
+def subtract_subtract_mish(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.mish(conv(x) - 0.5 - 0.2)
+
+    return Model(forward, layer(conv))
+
+
+EXAMPLES = {
+    "057": Example(
+        "57_Conv2d_ReLU_HardSwish",
+        ((128, 8, 128, 128),),
+        (128, 64, 126, 126),
+        relu_hardswish,
+        {"batch": 2, "in_channels": 3, "height": 12, "width": 21, "out_channels": 9},
+    ),
+    "069": Example(
+        "69_Conv2d_HardSwish_ReLU",
+        ((128, 8, 128, 128),),
+        (128, 64, 126, 126),
+        hardswish_relu,
+        {"batch": 2, "in_channels": 3, "height": 9, "width": 12, "out_channels": 11},
+    ),
+    "071": Example(
+        "71_Conv2d_Divide_LeakyReLU",
+        ((128, 8, 128, 128),),
+        (128, 64, 126, 126),
+        divide_leaky_relu,
+        {"batch": 2, "in_channels": 3, "height": 19, "width": 21, "out_channels": 6},
+    ),
+    "087": Example(
+        "87_Conv2d_Subtract_Subtract_Mish",
+        ((128, 8, 256, 256),),
+        (128, 64, 254, 254),
+        subtract_subtract_mish,
+        {"batch": 2, "in_channels": 3, "height": 19, "width": 21, "out_channels": 3},
+    ),
+}
+
+TestConvolution = checks(EXAMPLES)
