@@ -50,7 +50,74 @@ def subtract_subtract_mish(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv))
 
 
+def min_add_multiply(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    bias = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        return (torch.min(conv(x), torch.tensor(0.5, dtype=x.dtype)) + bias) * 2.0
+
+    return Model(forward, layer(conv) | {"channel_bias": bias})
+
+
+def mish_mish(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.mish(functional.mish(conv(x)))
+
+    return Model(forward, layer(conv))
+
+
+def multiply_leaky_relu_gelu(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    multiplier = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+    leaky_relu = nn.LeakyReLU()
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.gelu(leaky_relu(conv(x) * multiplier))
+
+    return Model(forward, layer(conv) | {"multiplier": multiplier})
+
+
+def min_tanh_tanh(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.tanh(torch.tanh(torch.min(conv(x), dim=1, keepdim=True)[0]))
+
+    return Model(forward, layer(conv))
+
+
 EXAMPLES = {
+    "004": Example(
+        "4_Conv2d_Mish_Mish",
+        ((64, 64, 256, 256),),
+        (64, 128, 254, 254),
+        mish_mish,
+        {"batch": 2, "in_channels": 5, "height": 19, "width": 21, "out_channels": 5},
+    ),
+    "025": Example(
+        "25_Conv2d_Min_Tanh_Tanh",
+        ((128, 16, 256, 256),),
+        (128, 1, 254, 254),
+        min_tanh_tanh,
+        {"batch": 2, "in_channels": 3, "height": 8, "width": 37, "out_channels": 11},
+    ),
+    "031": Example(
+        "31_Conv2d_Min_Add_Multiply",
+        ((128, 64, 128, 128),),
+        (128, 128, 126, 126),
+        min_add_multiply,
+        {"batch": 2, "in_channels": 5, "height": 9, "width": 12, "out_channels": 19},
+    ),
+    "054": Example(
+        "54_Conv2d_Multiply_LeakyReLU_GELU",
+        ((64, 64, 256, 256),),
+        (64, 64, 254, 254),
+        multiply_leaky_relu_gelu,
+        {"batch": 2, "in_channels": 5, "height": 11, "width": 20, "out_channels": 19},
+    ),
     "057": Example(
         "57_Conv2d_ReLU_HardSwish",
         ((128, 8, 128, 128),),
