@@ -89,6 +89,59 @@ def min_tanh_tanh(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv))
 
 
+def tanh_scaling_max(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    bias = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+    max_pool = nn.MaxPool2d(4)
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = max_pool(torch.tanh(conv(x)) * 2.0 + bias)
+        return y
+
+    return Model(forward, layer(conv) | {"channel_bias": bias})
+
+
+def subtract_tanh_average(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    average_pool = nn.AvgPool2d(2)
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = average_pool(torch.tanh(conv(x) - 0.5) - 0.2)
+        return y
+
+    return Model(forward, layer(conv))
+
+
+def hardswish_max_mish(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    max_pool = nn.MaxPool2d(2)
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.mish(max_pool(functional.hardswish(conv(x) - 0.5)))
+
+    return Model(forward, layer(conv))
+
+
+def average_sigmoid_sum(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    average_pool = nn.AvgPool2d(4)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.sum(torch.sigmoid(average_pool(conv(x))), dim=[1, 2, 3])
+
+    return Model(forward, layer(conv))
+
+
+def gelu_global_average(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        h = functional.adaptive_avg_pool2d(functional.gelu(conv(x)), 1)
+        return h.squeeze(-1).squeeze(-1)
+
+    return Model(forward, layer(conv))
+
+
 EXAMPLES = {
     "004": Example(
         "4_Conv2d_Mish_Mish",
@@ -111,6 +164,20 @@ EXAMPLES = {
         min_add_multiply,
         {"batch": 2, "in_channels": 5, "height": 9, "width": 12, "out_channels": 19},
     ),
+    "035": Example(
+        "35_Conv2d_Subtract_HardSwish_MaxPool_Mish",
+        ((128, 64, 128, 128),),
+        (128, 128, 63, 63),
+        hardswish_max_mish,
+        {"batch": 2, "in_channels": 5, "height": 21, "width": 24, "out_channels": 3},
+    ),
+    "046": Example(
+        "46_Conv2d_Subtract_Tanh_Subtract_AvgPool",
+        ((128, 64, 128, 128),),
+        (128, 128, 63, 63),
+        subtract_tanh_average,
+        {"batch": 2, "in_channels": 3, "height": 13, "width": 22, "out_channels": 3},
+    ),
     "054": Example(
         "54_Conv2d_Multiply_LeakyReLU_GELU",
         ((64, 64, 256, 256),),
@@ -125,6 +192,20 @@ EXAMPLES = {
         relu_hardswish,
         {"batch": 2, "in_channels": 3, "height": 12, "width": 21, "out_channels": 9},
     ),
+    "065": Example(
+        "65_Conv2d_AvgPool_Sigmoid_Sum",
+        ((128, 8, 384, 384),),
+        (128,),
+        average_sigmoid_sum,
+        {"batch": 3, "in_channels": 3, "height": 37, "width": 41, "out_channels": 9},
+    ),
+    "067": Example(
+        "67_Conv2d_GELU_GlobalAvgPool",
+        ((128, 8, 256, 256),),
+        (128, 64),
+        gelu_global_average,
+        {"batch": 2, "in_channels": 3, "height": 15, "width": 17, "out_channels": 5},
+    ),
     "069": Example(
         "69_Conv2d_HardSwish_ReLU",
         ((128, 8, 128, 128),),
@@ -138,6 +219,13 @@ EXAMPLES = {
         (128, 64, 126, 126),
         divide_leaky_relu,
         {"batch": 2, "in_channels": 3, "height": 19, "width": 21, "out_channels": 6},
+    ),
+    "082": Example(
+        "82_Conv2d_Tanh_Scaling_BiasAdd_Max",
+        ((128, 8, 256, 256),),
+        (128, 64, 63, 63),
+        tanh_scaling_max,
+        {"batch": 2, "in_channels": 3, "height": 25, "width": 31, "out_channels": 6},
     ),
     "087": Example(
         "87_Conv2d_Subtract_Subtract_Mish",
