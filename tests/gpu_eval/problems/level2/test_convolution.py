@@ -142,6 +142,65 @@ def gelu_global_average(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv))
 
 
+def instance_norm_divide(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    instance_norm = nn.InstanceNorm2d(s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = instance_norm(conv(x)) / 2.0
+        return y
+
+    return Model(forward, layer(conv))
+
+
+def scale_sigmoid_group_norm(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    bias = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+    scale = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+    group_norm = nn.GroupNorm(s["groups"], s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = group_norm(torch.sigmoid((conv(x) + bias) * scale))
+        return y
+
+    own = {"channel_bias": bias, "scale": scale}
+    return Model(forward, layer(conv) | own | layer(group_norm, "norm_weight", "norm_bias"))
+
+
+def scaling_min(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.min(conv(x) * 2.0, dim=1, keepdim=True)[0]
+
+    return Model(forward, layer(conv))
+
+
+def activation_batch_norm(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    norm = nn.BatchNorm2d(s["out_channels"], eps=1e-5, momentum=0.1)
+
+    def forward(x: Tensor) -> Tensor:
+        h = conv(x)
+        norm.to(x.dtype)  # running statistics too
+        y: Tensor = norm(torch.multiply(torch.tanh(functional.softplus(h)), h))
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def batch_norm_scaling(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    norm = nn.BatchNorm2d(s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        norm.to(x.dtype)
+        y: Tensor = norm(conv(x)) * 2.0
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
 EXAMPLES = {
     "004": Example(
         "4_Conv2d_Mish_Mish",
@@ -149,6 +208,27 @@ EXAMPLES = {
         (64, 128, 254, 254),
         mish_mish,
         {"batch": 2, "in_channels": 5, "height": 19, "width": 21, "out_channels": 5},
+    ),
+    "017": Example(
+        "17_Conv2d_InstanceNorm_Divide",
+        ((128, 64, 128, 128),),
+        (128, 128, 126, 126),
+        instance_norm_divide,
+        {"batch": 2, "in_channels": 5, "height": 13, "width": 21, "out_channels": 3},
+    ),
+    "021": Example(
+        "21_Conv2d_Add_Scale_Sigmoid_GroupNorm",
+        ((128, 8, 256, 256),),
+        (128, 32, 254, 254),
+        scale_sigmoid_group_norm,
+        {
+            "batch": 2,
+            "in_channels": 3,
+            "height": 13,
+            "width": 16,
+            "groups": 3,
+            "width_of_group": 4,
+        },
     ),
     "025": Example(
         "25_Conv2d_Min_Tanh_Tanh",
@@ -164,6 +244,13 @@ EXAMPLES = {
         min_add_multiply,
         {"batch": 2, "in_channels": 5, "height": 9, "width": 12, "out_channels": 19},
     ),
+    "032": Example(
+        "32_Conv2d_Scaling_Min",
+        ((64, 64, 256, 256),),
+        (64, 1, 254, 254),
+        scaling_min,
+        {"batch": 2, "in_channels": 5, "height": 9, "width": 12, "out_channels": 27},
+    ),
     "035": Example(
         "35_Conv2d_Subtract_HardSwish_MaxPool_Mish",
         ((128, 64, 128, 128),),
@@ -177,6 +264,13 @@ EXAMPLES = {
         (128, 128, 63, 63),
         subtract_tanh_average,
         {"batch": 2, "in_channels": 3, "height": 13, "width": 22, "out_channels": 3},
+    ),
+    "052": Example(
+        "52_Conv2d_Activation_BatchNorm",
+        ((64, 64, 128, 128),),
+        (64, 128, 126, 126),
+        activation_batch_norm,
+        {"batch": 3, "in_channels": 3, "height": 11, "width": 20, "out_channels": 5},
     ),
     "054": Example(
         "54_Conv2d_Multiply_LeakyReLU_GELU",
@@ -219,6 +313,13 @@ EXAMPLES = {
         (128, 64, 126, 126),
         divide_leaky_relu,
         {"batch": 2, "in_channels": 3, "height": 19, "width": 21, "out_channels": 6},
+    ),
+    "073": Example(
+        "73_Conv2d_BatchNorm_Scaling",
+        ((128, 8, 128, 128),),
+        (128, 64, 126, 126),
+        batch_norm_scaling,
+        {"batch": 3, "in_channels": 3, "height": 12, "width": 13, "out_channels": 8},
     ),
     "082": Example(
         "82_Conv2d_Tanh_Scaling_BiasAdd_Max",
