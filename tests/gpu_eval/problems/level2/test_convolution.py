@@ -201,6 +201,31 @@ def batch_norm_scaling(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
 
 
+def group_norm_max_clamp(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    group_norm = nn.GroupNorm(s["groups"], s["out_channels"])
+    scale = nn.Parameter(torch.ones(s["out_channels"], 1, 1))
+    max_pool = nn.MaxPool2d(4)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.clamp(max_pool(group_norm(conv(x)) * scale), 0.0, 1.0)
+
+    norm = layer(group_norm, "norm_weight", "norm_bias")
+    return Model(forward, layer(conv) | norm | {"scale": scale})
+
+
+def group_norm_residual_logsumexp(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    group_norm = nn.GroupNorm(s["groups"], s["out_channels"], eps=1e-5)
+    tanh, hard_swish = nn.Tanh(), nn.Hardswish()
+
+    def forward(x: Tensor) -> Tensor:
+        h = conv(x)
+        return torch.logsumexp(h + hard_swish(tanh(group_norm(h))), dim=1, keepdim=True)
+
+    return Model(forward, layer(conv) | layer(group_norm, "norm_weight", "norm_bias"))
+
+
 EXAMPLES = {
     "004": Example(
         "4_Conv2d_Mish_Mish",
@@ -328,12 +353,40 @@ EXAMPLES = {
         tanh_scaling_max,
         {"batch": 2, "in_channels": 3, "height": 25, "width": 31, "out_channels": 6},
     ),
+    "085": Example(
+        "85_Conv2d_GroupNorm_Scale_MaxPool_Clamp",
+        ((128, 8, 128, 128),),
+        (128, 64, 31, 31),
+        group_norm_max_clamp,
+        {
+            "batch": 2,
+            "in_channels": 3,
+            "height": 25,
+            "width": 31,
+            "groups": 3,
+            "width_of_group": 4,
+        },
+    ),
     "087": Example(
         "87_Conv2d_Subtract_Subtract_Mish",
         ((128, 8, 256, 256),),
         (128, 64, 254, 254),
         subtract_subtract_mish,
         {"batch": 2, "in_channels": 3, "height": 19, "width": 21, "out_channels": 3},
+    ),
+    "092": Example(
+        "92_Conv2d_GroupNorm_Tanh_HardSwish_ResidualAdd_LogSumExp",
+        ((128, 8, 128, 128),),
+        (128, 1, 126, 126),
+        group_norm_residual_logsumexp,
+        {
+            "batch": 2,
+            "in_channels": 3,
+            "height": 11,
+            "width": 21,
+            "groups": 3,
+            "width_of_group": 4,
+        },
     ),
 }
 
