@@ -86,12 +86,11 @@ PROBLEM = fused_problem(
         sigmoid(),
         Normalise("group", width=4),
     ),
-    # Never less than 64 pixels, so that a group has moments to merge.
     dimensions=(
         parallel("batch", 128),
         reduced("in_channels", 8),
-        reduced("height", 256, tile=8, minimum=10),
-        reduced("width", 256, tile=8, minimum=10),
+        reduced("height", 256, tile=8, minimum=4),
+        reduced("width", 256, tile=8, minimum=4),
         parallel("groups", 8),
         fixed("width_of_group", 4),
     ),

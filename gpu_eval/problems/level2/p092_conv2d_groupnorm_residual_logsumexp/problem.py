@@ -1,4 +1,4 @@
-"""KernelBench level 2, problem 92: a convolution plus its normed and activated self, log-sum-exp."""
+"""KernelBench level 2, problem 92: a convolution plus its normed and activated self, logsumexp."""
 
 from gpu_eval.problems.definition import Substrate
 from gpu_eval.problems.families.fused import (
