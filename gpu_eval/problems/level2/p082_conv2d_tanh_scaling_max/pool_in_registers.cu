@@ -19,18 +19,20 @@ conv2d_tanh_max(const float* __restrict__ x, const float* __restrict__ weight,
     extern __shared__ float filters[];  // kChannels x in_channels x kTaps
 
     const int terms = in_channels * kTaps;
-    const int channel = blockIdx.y * kChannels + threadIdx.y;
-    float* filter = filters + threadIdx.y * terms;
-    for (int i = threadIdx.x; channel < out_channels && i < terms; i += 32) {
-        filter[i] = weight[channel * terms + i];
+    const int first_channel = blockIdx.y * kChannels;
+    const int own = min(kChannels, out_channels - first_channel);
+    for (int i = threadIdx.y * 32 + threadIdx.x; i < own * terms; i += 32 * kChannels) {
+        filters[i] = weight[first_channel * terms + i];
     }
     __syncthreads();
 
     const int windows = pool_height * pool_width;
     const int window = blockIdx.x * 32 + threadIdx.x;
-    if (channel >= out_channels || window >= windows) {
+    if (threadIdx.y >= own || window >= windows) {
         return;
     }
+    const int channel = first_channel + threadIdx.y;
+    const float* filter = filters + threadIdx.y * terms;
     const int first_row = window / pool_width * kPool;
     const int first_col = window % pool_width * kPool;
 
