@@ -112,7 +112,7 @@ PROBLEM = fused_problem(
         reduced("in_channels", 64, tile=4),
         parallel("height", 128, tile=16, minimum=4),
         parallel("width", 128, tile=16, minimum=4),
-        parallel("out_channels", 128, tile=2, minimum=2),
+        parallel("out_channels", 128, tile=4, minimum=2),
     ),
     x=("batch", "in_channels", "height", "width"),
     scalars={"subtract_value": 0.5},

@@ -54,7 +54,7 @@ PROBLEM = fused_problem(
         reduced("in_channels", 64),
         parallel("height", 128, tile=8, minimum=4),
         parallel("width", 128, tile=16, minimum=4),
-        parallel("out_channels", 128, tile=2, minimum=2),
+        parallel("out_channels", 128, tile=4, minimum=2),
     ),
     x=("batch", "in_channels", "height", "width"),
     scalars={"subtract1_value": 0.5, "subtract2_value": 0.2},

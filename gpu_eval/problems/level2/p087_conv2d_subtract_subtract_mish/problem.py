@@ -53,7 +53,7 @@ PROBLEM = fused_problem(
         reduced("in_channels", 8),
         parallel("height", 256, tile=16, minimum=3),
         parallel("width", 256, tile=16, minimum=3),
-        parallel("out_channels", 64, tile=2),
+        parallel("out_channels", 64, tile=8),
     ),
     x=("batch", "in_channels", "height", "width"),
     scalars={"subtract_value_1": 0.5, "subtract_value_2": 0.2},
