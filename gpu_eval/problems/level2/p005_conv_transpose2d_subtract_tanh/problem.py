@@ -52,11 +52,11 @@ PROBLEM = fused_problem(
         WithParameter("-", "subtrahend", ("out_channels", "1", "1")),
         tanh(),
     ),
-    # Multiples of 8 leave the even outputs a tail in blocks of 32: (8 n + 1) (8 m + 1) is odd.
+    # The even outputs, (n + 1) (m + 1), are odd in number here: a tail in blocks of 32.
     dimensions=(
         parallel("batch", 32),
         reduced("in_channels", 64, tile=2),
-        parallel("height", 256, tile=8, minimum=2),
+        parallel("height", 256, tile=4, minimum=2),
         parallel("width", 256, tile=8, minimum=2),
         parallel("out_channels", 64, tile=16),
     ),
