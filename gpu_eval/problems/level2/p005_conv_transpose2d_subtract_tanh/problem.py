@@ -57,7 +57,7 @@ PROBLEM = fused_problem(
         parallel("batch", 32),
         reduced("in_channels", 64, tile=2),
         parallel("height", 256, tile=4, minimum=2),
-        parallel("width", 256, tile=8, minimum=2),
+        parallel("width", 256, tile=4, minimum=2),
         parallel("out_channels", 64, tile=16),
     ),
     x=("batch", "in_channels", "height", "width"),

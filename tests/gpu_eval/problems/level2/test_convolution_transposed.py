@@ -100,6 +100,110 @@ def multiply_max_average_clamp(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv))
 
 
+def max_hardtanh_mean_tanh(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(s["in_channels"], s["out_channels"], 3, stride=1, padding=1)
+    pool = nn.MaxPool2d(kernel_size=2, stride=2)
+    hardtanh = nn.Hardtanh(min_val=-1, max_val=1)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.tanh(torch.mean(hardtanh(pool(conv(x))), dim=(2, 3), keepdim=True))
+
+    return Model(forward, layer(conv))
+
+
+def min_sum_gelu_add(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(s["in_channels"], s["out_channels"], 3, 2, 1, 1)
+    bias = nn.Parameter(torch.randn(1, 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        y = torch.min(conv(x), dim=1, keepdim=True)[0]
+        return functional.gelu(torch.sum(y, dim=2, keepdim=True)) + bias
+
+    return Model(forward, layer(conv) | {"last_bias": bias})
+
+
+def average_add_logsumexp(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(s["in_channels"], s["out_channels"], 3)
+    bias = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        y = torch.mean(conv(x), dim=(2, 3), keepdim=True) + bias
+        return torch.sum(torch.logsumexp(y, dim=1, keepdim=True), dim=(2, 3)) * 10.0
+
+    return Model(forward, layer(conv) | {"mean_bias": bias})
+
+
+def multiply_average_average(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, output_padding=1
+    )
+
+    def forward(x: Tensor) -> Tensor:
+        y = torch.mean(conv(x) * 0.5, dim=[2, 3], keepdim=True)
+        return torch.mean(y, dim=[2, 3], keepdim=True)
+
+    return Model(forward, layer(conv))
+
+
+def softmax_add_scale_sigmoid(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(
+        s["in_channels"], s["out_channels"], 4, stride=2, padding=1, output_padding=1
+    )
+    bias = nn.Parameter(torch.randn(s["out_channels"], 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.sigmoid((torch.softmax(conv(x), dim=1) + bias) * 2.0)
+
+    return Model(forward, layer(conv) | {"added": bias})
+
+
+def add_residual_multiply_residual(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, output_padding=1
+    )
+    bias = nn.Parameter(torch.randn(s["out_channels"], 1, 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        original: Tensor = conv(x)
+        return (original + bias + original) * original + original
+
+    return Model(forward, layer(conv) | {"sum_bias": bias})
+
+
+def logsumexp_ramp_subtract_clamp(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(s["in_channels"], s["out_channels"], 3, stride=2, padding=1)
+    bias = nn.Parameter(torch.randn(1, 1, 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        y = torch.logsumexp(conv(x), dim=1, keepdim=True)
+        y = y * torch.sigmoid(y + 3) / 6 - bias
+        return torch.clamp(y, min=-1, max=1)
+
+    return Model(forward, layer(conv) | {"subtrahend": bias})
+
+
+def gelu_group_norm(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(s["in_channels"], s["out_channels"], 3, stride=1)
+    norm = nn.GroupNorm(num_groups=8, num_channels=s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = norm(functional.gelu(conv(x)))
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def relu_group_norm(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(s["in_channels"], s["out_channels"], 3, bias=False)
+    norm = nn.GroupNorm(num_groups=8, num_channels=s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = norm(torch.relu(conv(x)))
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
 EXAMPLES = {
     "002": Example(
         "2_ConvTranspose2d_BiasAdd_Clamp_Scaling_Clamp_Divide",
@@ -156,6 +260,84 @@ EXAMPLES = {
         (128, 16, 1, 1, 1),
         multiply_max_average_clamp,
         {"batch": 2, "in_channels": 3, "depth": 4, "height": 7, "width": 9, "out_channels": 3},
+    ),
+    "010": Example(
+        "10_ConvTranspose2d_MaxPool_Hardtanh_Mean_Tanh",
+        ((128, 64, 256, 256),),
+        (128, 64, 1, 1),
+        max_hardtanh_mean_tanh,
+        {"batch": 2, "in_channels": 3, "height": 11, "width": 35, "out_channels": 3},
+    ),
+    "036": Example(
+        "36_ConvTranspose2d_Min_Sum_GELU_Add",
+        ((16, 64, 128, 128),),
+        (16, 1, 1, 256),
+        min_sum_gelu_add,
+        {"batch": 2, "in_channels": 3, "height": 3, "width": 18, "out_channels": 10},
+    ),
+    "042": Example(
+        "42_ConvTranspose2d_GlobalAvgPool_BiasAdd_LogSumExp_Sum_Multiply",
+        ((16, 64, 512, 512),),
+        (16, 1),
+        average_add_logsumexp,
+        {"batch": 3, "in_channels": 3, "height": 9, "width": 14, "out_channels": 11},
+    ),
+    "044": Example(
+        "44_ConvTranspose2d_Multiply_GlobalAvgPool_GlobalAvgPool_Mean",
+        ((16, 64, 128, 128),),
+        (16, 128, 1, 1),
+        multiply_average_average,
+        {"batch": 2, "in_channels": 3, "height": 17, "width": 35, "out_channels": 2},
+    ),
+    "091": Example(
+        "91_ConvTranspose2d_Softmax_BiasAdd_Scaling_Sigmoid",
+        ((128, 64, 64, 64),),
+        (128, 128, 129, 129),
+        softmax_add_scale_sigmoid,
+        {"batch": 2, "in_channels": 3, "height": 3, "width": 5, "out_channels": 13},
+    ),
+    "020": Example(
+        "20_ConvTranspose3d_Sum_ResidualAdd_Multiply_ResidualAdd",
+        ((16, 32, 16, 32, 32),),
+        (16, 64, 32, 64, 64),
+        add_residual_multiply_residual,
+        {"batch": 2, "in_channels": 17, "depth": 3, "height": 5, "width": 2, "out_channels": 9},
+    ),
+    "058": Example(
+        "58_ConvTranspose3d_LogSumExp_HardSwish_Subtract_Clamp",
+        ((128, 3, 16, 32, 32),),
+        (128, 1, 31, 63, 63),
+        logsumexp_ramp_subtract_clamp,
+        {"batch": 2, "in_channels": 2, "depth": 3, "height": 5, "width": 4, "out_channels": 7},
+    ),
+    "019": Example(
+        "19_ConvTranspose2d_GELU_GroupNorm",
+        ((128, 64, 256, 256),),
+        (128, 64, 258, 258),
+        gelu_group_norm,
+        {
+            "batch": 2,
+            "in_channels": 3,
+            "height": 5,
+            "width": 15,
+            "groups": 8,
+            "group_width": 2,
+        },
+    ),
+    "061": Example(
+        "61_ConvTranspose3d_ReLU_GroupNorm",
+        ((16, 64, 32, 32, 32),),
+        (16, 128, 34, 34, 34),
+        relu_group_norm,
+        {
+            "batch": 2,
+            "in_channels": 3,
+            "depth": 2,
+            "height": 7,
+            "width": 2,
+            "groups": 8,
+            "group_width": 2,
+        },
     ),
 }
 
