@@ -10,7 +10,7 @@ constexpr int kChannels = 2;
 
 extern __shared__ float taps[];
 
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(64)
 deconv_scale_average(const float* __restrict__ x, const float* __restrict__ weight,
                      const float* __restrict__ bias, const float* __restrict__ scale1,
                      const float* __restrict__ pooled_bias, const float* __restrict__ scale2,

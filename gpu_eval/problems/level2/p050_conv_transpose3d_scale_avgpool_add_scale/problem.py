@@ -21,11 +21,11 @@ POOLED_OCTETS = Substrate(
                 kernel="deconv_scale_average",
                 # Every thread takes two windows.
                 grid=(
-                    "ceil_div(pool_depth * pool_height * pool_width, 256)",
+                    "ceil_div(pool_depth * pool_height * pool_width, 128)",
                     "ceil_div(out_channels, 2)",
                     "batch",
                 ),
-                block=("128", "1", "1"),
+                block=("64", "1", "1"),
                 arguments=(
                     pointer("x"),
                     pointer("weight"),
@@ -59,13 +59,13 @@ PROBLEM = fused_problem(
         WithParameter("+", "pooled_bias", ("out_channels", "1", "1", "1")),
         WithParameter("*", "scale2", (), start=1.0),
     ),
-    # (n - 1) windows an axis: 15 x 31 x 31 leave 79 of them beyond blocks of 256.
+    # (n - 1) windows an axis: 15 x 31 x 31 leave 79 of them beyond what blocks of 64 take.
     dimensions=(
         parallel("batch", 128),
         reduced("in_channels", 3),
-        parallel("depth", 16, tile=2, minimum=3),
-        parallel("height", 32, tile=4, minimum=3),
-        parallel("width", 32, tile=4, minimum=3),
+        parallel("depth", 16, tile=2, minimum=5),
+        parallel("height", 32, tile=2, minimum=5),
+        parallel("width", 32, tile=2, minimum=5),
         parallel("out_channels", 16, tile=2),
     ),
     x=("batch", "in_channels", "depth", "height", "width"),

@@ -8,7 +8,7 @@
 #include "tree_reduce.cuh"
 
 constexpr int kTaps = 27;
-constexpr int kThreads = 128;
+constexpr int kThreads = 64;
 
 __global__ void __launch_bounds__(kThreads)
 deconv_max_average_clamp(const float* __restrict__ x, const float* __restrict__ weight,

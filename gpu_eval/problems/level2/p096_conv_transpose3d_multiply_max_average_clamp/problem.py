@@ -27,7 +27,7 @@ BLOCK_A_CHANNEL = Substrate(
             Launch(
                 kernel="deconv_max_average_clamp",
                 grid=("out_channels", "batch", "1"),
-                block=("128", "1", "1"),
+                block=("64", "1", "1"),
                 arguments=(
                     pointer("x"),
                     pointer("weight"),
@@ -60,9 +60,9 @@ PROBLEM = fused_problem(
     dimensions=(
         parallel("batch", 128),
         reduced("in_channels", 3),
-        reduced("depth", 16, tile=2, minimum=3),
-        reduced("height", 32, tile=4, minimum=3),
-        reduced("width", 32, tile=4, minimum=3),
+        reduced("depth", 16, tile=2, minimum=5),
+        reduced("height", 32, tile=2, minimum=5),
+        reduced("width", 32, tile=2, minimum=5),
         parallel("out_channels", 16),
     ),
     x=("batch", "in_channels", "depth", "height", "width"),

@@ -204,6 +204,59 @@ def relu_group_norm(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
 
 
+def batch_norm_tanh_max_group_norm(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose2d(s["in_channels"], s["out_channels"], 5, stride=1, padding=1)
+    batch_norm = nn.BatchNorm2d(s["out_channels"])
+    pool = nn.MaxPool2d(kernel_size=2, stride=2)
+    group_norm = nn.GroupNorm(num_groups=8, num_channels=s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = group_norm(pool(torch.tanh(batch_norm.to(x.dtype)(conv(x)))))
+        return y
+
+    norms = layer(batch_norm, "batch_weight", "batch_bias")
+    norms |= layer(group_norm, "group_weight", "group_bias")
+    return Model(forward, layer(conv) | norms)
+
+
+def batch_norm_subtract_mean(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, bias=True
+    )
+    norm = nn.BatchNorm3d(s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = norm.to(x.dtype)(conv(x))
+        return y - torch.mean(y, dim=(2, 3, 4), keepdim=True)
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def scale_batch_norm_average(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(s["in_channels"], s["out_channels"], 5)
+    norm = nn.BatchNorm3d(s["out_channels"], eps=1e-5, momentum=0.1)
+    average = nn.AdaptiveAvgPool3d((1, 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = average(norm.to(x.dtype)(conv(x) * 2.0))
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def swish_group_norm_hardswish(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, bias=True
+    )
+    norm = nn.GroupNorm(num_groups=4, num_channels=s["out_channels"], eps=1e-5)
+
+    def forward(x: Tensor) -> Tensor:
+        y = conv(x)
+        return functional.hardswish(norm(torch.sigmoid(y) * y))
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
 EXAMPLES = {
     "002": Example(
         "2_ConvTranspose2d_BiasAdd_Clamp_Scaling_Clamp_Divide",
@@ -252,14 +305,14 @@ EXAMPLES = {
         ((128, 3, 16, 32, 32),),
         (128, 16, 15, 31, 31),
         scale_average_add_scale,
-        {"batch": 2, "in_channels": 3, "depth": 5, "height": 9, "width": 11, "out_channels": 3},
+        {"batch": 2, "in_channels": 3, "depth": 6, "height": 7, "width": 8, "out_channels": 3},
     ),
     "096": Example(
         "96_ConvTranspose3d_Multiply_Max_GlobalAvgPool_Clamp",
         ((128, 3, 16, 32, 32),),
         (128, 16, 1, 1, 1),
         multiply_max_average_clamp,
-        {"batch": 2, "in_channels": 3, "depth": 4, "height": 7, "width": 9, "out_channels": 3},
+        {"batch": 2, "in_channels": 3, "depth": 6, "height": 7, "width": 9, "out_channels": 2},
     ),
     "010": Example(
         "10_ConvTranspose2d_MaxPool_Hardtanh_Mean_Tanh",
@@ -337,6 +390,49 @@ EXAMPLES = {
             "width": 2,
             "groups": 8,
             "group_width": 2,
+        },
+    ),
+    "011": Example(
+        "11_ConvTranspose2d_BatchNorm_Tanh_MaxPool_GroupNorm",
+        ((512, 64, 32, 32),),
+        (512, 128, 17, 17),
+        batch_norm_tanh_max_group_norm,
+        {
+            "batch": 3,
+            "in_channels": 3,
+            "height": 7,
+            "width": 16,
+            "groups": 8,
+            "group_width": 2,
+        },
+    ),
+    "015": Example(
+        "15_ConvTranspose3d_BatchNorm_Subtract",
+        ((16, 16, 16, 32, 32),),
+        (16, 32, 31, 63, 63),
+        batch_norm_subtract_mean,
+        {"batch": 3, "in_channels": 3, "depth": 5, "height": 5, "width": 6, "out_channels": 2},
+    ),
+    "077": Example(
+        "77_ConvTranspose3d_Scale_BatchNorm_GlobalAvgPool",
+        ((16, 64, 16, 32, 32),),
+        (16, 128, 1, 1, 1),
+        scale_batch_norm_average,
+        {"batch": 3, "in_channels": 2, "depth": 3, "height": 4, "width": 5, "out_channels": 3},
+    ),
+    "060": Example(
+        "60_ConvTranspose3d_Swish_GroupNorm_HardSwish",
+        ((128, 3, 16, 32, 32),),
+        (128, 16, 31, 63, 63),
+        swish_group_norm_hardswish,
+        {
+            "batch": 2,
+            "in_channels": 3,
+            "depth": 3,
+            "height": 3,
+            "width": 6,
+            "groups": 4,
+            "group_width": 3,
         },
     ),
 }
