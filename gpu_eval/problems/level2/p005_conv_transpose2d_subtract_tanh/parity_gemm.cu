@@ -5,9 +5,9 @@
 #include "gemm_fragment.cuh"
 
 constexpr int kPixels = 32;
-constexpr int kChannels = 16;
+constexpr int kChannels = 8;
 constexpr int kTerms = 8;
-constexpr int kPatchPixels = 4;
+constexpr int kPatchPixels = 2;
 constexpr int kPatchChannels = 2;
 constexpr int kThreads = (kPixels / kPatchPixels) * (kChannels / kPatchChannels);
 
@@ -39,8 +39,8 @@ deconv_parity_subtract_tanh(const float* __restrict__ x, const float* __restrict
     const float* planes = x + image * in_channels * height * width;
 
     float acc[kPatchPixels][kPatchChannels] = {};
-    const int patch_pixel = tid % 8 * kPatchPixels;
-    const int patch_channel = tid / 8 * kPatchChannels;
+    const int patch_pixel = tid % (kPixels / kPatchPixels) * kPatchPixels;
+    const int patch_channel = tid / (kPixels / kPatchPixels) * kPatchChannels;
 
     for (int k0 = 0; k0 < terms; k0 += kTerms) {
         for (int k = tid / kPixels; k < kTerms; k += kThreads / kPixels) {

@@ -22,7 +22,7 @@ PARITY_GEMM = Substrate(
                 # The parity with most outputs, even rows and columns, has (n + 1) x (m + 1).
                 grid=(
                     "ceil_div((height + 1) * (width + 1), 32)",
-                    "ceil_div(out_channels, 16)",
+                    "ceil_div(out_channels, 8)",
                     "batch * 4",
                 ),
                 block=("64", "1", "1"),
@@ -56,9 +56,9 @@ PROBLEM = fused_problem(
     dimensions=(
         parallel("batch", 32),
         reduced("in_channels", 64, tile=2),
-        parallel("height", 256, tile=4, minimum=2),
-        parallel("width", 256, tile=4, minimum=2),
-        parallel("out_channels", 64, tile=16),
+        parallel("height", 256, tile=4, minimum=8),
+        parallel("width", 256, tile=4, minimum=8),
+        parallel("out_channels", 64, tile=8),
     ),
     x=("batch", "in_channels", "height", "width"),
     substrates=(PARITY_GEMM,),

@@ -21,7 +21,7 @@ PARITY_CLASSES = Substrate(
                 kernel="deconv_classes_residual",
                 grid=(
                     "ceil_div(depth * height * width, 64)",
-                    "ceil_div(out_channels, 8)",
+                    "ceil_div(out_channels, 4)",
                     "batch * 8",
                 ),
                 block=("64", "1", "1"),
@@ -53,14 +53,13 @@ PROBLEM = fused_problem(
         Residual("*", "original"),
         Residual("+", "original"),
     ),
-    # 2 x 4 x 4 voxels of a class are half a block.
     dimensions=(
         parallel("batch", 16),
         reduced("in_channels", 32, tile=16),
-        parallel("depth", 16, tile=2, minimum=2),
-        parallel("height", 32, tile=4, minimum=2),
-        parallel("width", 32, tile=4, minimum=2),
-        parallel("out_channels", 64, tile=8),
+        parallel("depth", 16, tile=2, minimum=4),
+        parallel("height", 32, tile=4, minimum=4),
+        parallel("width", 32, tile=4, minimum=4),
+        parallel("out_channels", 64, tile=4),
     ),
     x=("batch", "in_channels", "depth", "height", "width"),
     substrates=(PARITY_CLASSES,),

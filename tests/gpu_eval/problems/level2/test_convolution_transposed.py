@@ -270,7 +270,7 @@ EXAMPLES = {
         ((32, 64, 256, 256),),
         (32, 64, 513, 513),
         subtract_tanh,
-        {"batch": 2, "in_channels": 3, "height": 5, "width": 7, "out_channels": 19},
+        {"batch": 2, "in_channels": 3, "height": 8, "width": 9, "out_channels": 11},
     ),
     "016": Example(
         "16_ConvTranspose2d_Mish_Add_Hardtanh_Scaling",
@@ -354,7 +354,7 @@ EXAMPLES = {
         ((16, 32, 16, 32, 32),),
         (16, 64, 32, 64, 64),
         add_residual_multiply_residual,
-        {"batch": 2, "in_channels": 17, "depth": 3, "height": 5, "width": 2, "out_channels": 9},
+        {"batch": 2, "in_channels": 17, "depth": 4, "height": 4, "width": 5, "out_channels": 5},
     ),
     "058": Example(
         "58_ConvTranspose3d_LogSumExp_HardSwish_Subtract_Clamp",
