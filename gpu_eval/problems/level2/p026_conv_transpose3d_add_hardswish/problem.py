@@ -17,6 +17,8 @@ from gpu_eval.problems.families.fused import (
 )
 from gpu_eval.problems.plan import Launch, LaunchPlan, int32, pointer
 
+QUADS = "batch * out_channels * out_depth * out_height * out_width // 4"
+
 OCTETS = Substrate(
     name="octets",
     source="octets.cu",
@@ -39,6 +41,46 @@ OCTETS = Substrate(
                     int32("width"),
                     int32("out_channels"),
                 ),
+            ),
+        )
+    ),
+)
+
+TWO_LAUNCHES = Substrate(
+    name="two-launches",
+    source="two_launches.cu",
+    headers=("deconv_source.cuh", "fused_activations.cuh"),
+    plan=LaunchPlan(
+        steps=(
+            Launch(
+                kernel="deconv3d_gather",
+                grid=(
+                    "ceil_div(out_depth * out_height * out_width, 128)",
+                    "ceil_div(out_channels, 4)",
+                    "batch",
+                ),
+                block=("128", "1", "1"),
+                arguments=(
+                    pointer("x"),
+                    pointer("weight"),
+                    pointer("bias"),
+                    pointer("y"),
+                    int32("in_channels"),
+                    int32("depth"),
+                    int32("height"),
+                    int32("width"),
+                    int32("out_channels"),
+                    int32("out_depth"),
+                    int32("out_height"),
+                    int32("out_width"),
+                ),
+            ),
+            Launch(
+                kernel="add_times_hardswish",
+                # Every thread takes four quads.
+                grid=(f"ceil_div({QUADS}, 512)", "1", "1"),
+                block=("128", "1", "1"),
+                arguments=(pointer("y"), pointer("add_input"), int32(QUADS)),
             ),
         )
     ),
@@ -81,5 +123,5 @@ PROBLEM = fused_problem(
     inputs=(
         TensorSpec("add_input", ("batch", "out_channels", "out_depth", "out_height", "out_width")),
     ),
-    substrates=(OCTETS,),
+    substrates=(OCTETS, TWO_LAUNCHES),
 )

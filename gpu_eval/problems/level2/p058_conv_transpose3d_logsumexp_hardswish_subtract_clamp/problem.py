@@ -17,7 +17,7 @@ from gpu_eval.problems.families.fused import (
     parallel,
     reduced,
 )
-from gpu_eval.problems.plan import Launch, LaunchPlan, float32, int32, pointer
+from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, float32, int32, pointer
 
 RUNNING_LOGSUMEXP = Substrate(
     name="running-logsumexp",
@@ -49,6 +49,56 @@ RUNNING_LOGSUMEXP = Substrate(
                 shared="in_channels * out_channels * 27 * 4",
             ),
         )
+    ),
+)
+
+TWO_LAUNCHES = Substrate(
+    name="two-launches",
+    source="two_launches.cu",
+    headers=("deconv_source.cuh", "fused_activations.cuh", "limits.cuh"),
+    plan=LaunchPlan(
+        workspaces=(
+            Workspace("hidden", "batch * out_channels * out_depth * out_height * out_width"),
+        ),
+        steps=(
+            Launch(
+                kernel="deconv3d_channel",
+                grid=(
+                    "ceil_div(out_depth * out_height * out_width, 32)",
+                    "ceil_div(out_channels, 4)",
+                    "batch",
+                ),
+                block=("32", "4", "1"),
+                arguments=(
+                    pointer("x"),
+                    pointer("weight"),
+                    pointer("bias"),
+                    pointer("hidden"),
+                    int32("in_channels"),
+                    int32("depth"),
+                    int32("height"),
+                    int32("width"),
+                    int32("out_channels"),
+                    int32("out_depth"),
+                    int32("out_height"),
+                    int32("out_width"),
+                ),
+            ),
+            Launch(
+                kernel="logsumexp_ramp_clamp",
+                grid=("ceil_div(out_depth * out_height * out_width, 64)", "batch", "1"),
+                block=("64", "1", "1"),
+                arguments=(
+                    pointer("hidden"),
+                    pointer("subtrahend"),
+                    pointer("y"),
+                    int32("out_channels"),
+                    int32("out_depth * out_height * out_width"),
+                    float32("clamp_min"),
+                    float32("clamp_max"),
+                ),
+            ),
+        ),
     ),
 )
 
@@ -89,5 +139,5 @@ PROBLEM = fused_problem(
     ),
     x=("batch", "in_channels", "depth", "height", "width"),
     scalars={"clamp_min": -1.0, "clamp_max": 1.0},
-    substrates=(RUNNING_LOGSUMEXP,),
+    substrates=(RUNNING_LOGSUMEXP, TWO_LAUNCHES),
 )

@@ -41,6 +41,37 @@ FLOAT2_QUADS = Substrate(
     ),
 )
 
+PARITY_GEMM = Substrate(
+    name="parity-gemm",
+    source="parity_gemm.cu",
+    headers=("fused_activations.cuh",),
+    plan=LaunchPlan(
+        steps=(
+            Launch(
+                kernel="deconv_parity_min_gelu",
+                grid=(
+                    "ceil_div((height + 1) * (width + 1), 16)",
+                    "ceil_div(out_channels, 16)",
+                    "batch * 4",
+                ),
+                block=("16", "16", "1"),
+                arguments=(
+                    pointer("x"),
+                    pointer("weight"),
+                    pointer("bias"),
+                    pointer("y"),
+                    int32("in_channels"),
+                    int32("height"),
+                    int32("width"),
+                    int32("out_channels"),
+                    float32("add_value"),
+                    float32("multiply_value"),
+                ),
+            ),
+        )
+    ),
+)
+
 PROBLEM = fused_problem(
     93,
     "93_ConvTranspose2d_Add_Min_GELU_Multiply",
@@ -54,5 +85,5 @@ PROBLEM = fused_problem(
     ),
     x=("batch", "in_channels", "height", "width"),
     scalars={"add_value": 0.5, "multiply_value": 2.0},
-    substrates=(FLOAT2_QUADS,),
+    substrates=(FLOAT2_QUADS, PARITY_GEMM),
 )

@@ -69,7 +69,7 @@ def add_times_hardswish(s: Mapping[str, int]) -> Model:
     )
 
     def forward(x: Tensor, add_input: Tensor) -> Tensor:
-        y = conv(x) + add_input
+        y: Tensor = conv(x) + add_input
         return y * functional.hardswish(y)
 
     return Model(forward, layer(conv))
