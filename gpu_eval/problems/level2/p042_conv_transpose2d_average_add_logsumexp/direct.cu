@@ -1,6 +1,6 @@
-// The same with the convolution made: a block a plane of outputs, whose threads gather the products
-// that reach their outputs and add them, then a warp an image for biases and logsumexp, each lane
-// with a running maximum and sum that merge by shuffles.
+// 3 x 3 transposed convolution, averaged as it is made: a block a plane of outputs, whose threads
+// gather the products that reach their outputs and add them; then a warp an image for biases and
+// logsumexp, each lane with a running maximum and sum that merge by shuffles.
 
 #include "warp_reduce.cuh"
 #include "block_reduce.cuh"
