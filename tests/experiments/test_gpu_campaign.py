@@ -24,7 +24,7 @@ class Stop(Notes):
         super().__init__()
         self.after = after
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         if done >= self.after:
             raise KeyboardInterrupt
 

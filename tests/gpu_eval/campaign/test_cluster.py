@@ -51,7 +51,7 @@ def test_a_lost_worker_loses_nothing(baseline: Baseline, tmp_path: Path) -> None
 
         victims: ClassVar[list[int]] = []
 
-        def cells(self, done: int, total: int) -> None:
+        def cells(self, done: int, total: int, before: int = 0) -> None:
             if done > 0 and self.victims:
                 os.kill(self.victims.pop(), signal.SIGKILL)
 
@@ -65,7 +65,7 @@ def test_a_lost_worker_loses_nothing(baseline: Baseline, tmp_path: Path) -> None
 
 def test_begun_there_and_ended_here(baseline: Baseline, tmp_path: Path, address: str) -> None:
     class Stop(Notes):
-        def cells(self, done: int, total: int) -> None:
+        def cells(self, done: int, total: int, before: int = 0) -> None:
             if done > 0:
                 raise KeyboardInterrupt
 

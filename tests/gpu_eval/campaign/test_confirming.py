@@ -159,7 +159,7 @@ def test_once_more_measures_nothing(
 class Stopping(Silent):
     """Ends a campaign as Ctrl-C does, once something is measured."""
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         if done:
             raise KeyboardInterrupt
 

@@ -25,7 +25,7 @@ class Notes(Reporter):
     def stage(self, text: str) -> None:
         pass
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         pass
 
     def note(self, text: str) -> None:

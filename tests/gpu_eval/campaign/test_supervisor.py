@@ -38,7 +38,7 @@ class Notes(Reporter):
     def stage(self, text: str) -> None:
         pass
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         self.last = (done, total)
 
     def note(self, text: str) -> None:

@@ -100,7 +100,7 @@ def test_a_square_core_is_no_proof_and_is_finished_exactly() -> None:
 
 def test_row_dominance_is_wrong_under_a_budget() -> None:
     """Dropping the mutants that others imply changes which single input is best."""
-    from suiteopt.selection.instance import keep_rows
+    from suiteopt.selection.parts import keep_rows
     from suiteopt.selection.solve import solve
     from tests.suiteopt.selection.instances import instance_of
 
