@@ -8,19 +8,17 @@ that both devices ran, how many verdicts differ and why, what the suite of one d
 the other; the JSON has every mutant whose verdict differs.
 """
 
-import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from dataclasses import fields as fields_of
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from experiments.comparison import run_comparison
 from experiments.cpu_vs_gpu_reasons import REASONS, Evidence, explain
 from experiments.two_matrices import (
     ORACLES,
@@ -32,14 +30,11 @@ from experiments.two_matrices import (
     suites_table,
     verdicts,
 )
-from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
-from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.oracle import parse_oracle
 from suiteopt.matrix.schema import COUNTS, Kind
 from suiteopt.matrix.store import Matrix
 
-RESULTS = Path(__file__).parent / "results"
 NAME = "cpu_vs_gpu"
 SHOWN = 6
 """Mutants a reason that the page names, those with the most cells; the JSON has all."""
@@ -61,22 +56,8 @@ class Difference:
 
 def main(arguments: list[str]) -> int:
     """Compare two matrices and write both files."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("cpu", type=Path)
-    parser.add_argument("gpu", type=Path)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    given = parser.parse_args(arguments)
-    try:
-        document = compared(Matrix.open(given.cpu), Matrix.open(given.gpu))
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    given.results.mkdir(parents=True, exist_ok=True)
-    write_atomic(given.results / f"{NAME}.json", (json.dumps(document, indent=1) + "\n").encode())
-    text = report(document)
-    write_atomic(given.results / f"{NAME}.md", text.encode())
-    print(text)
-    return 0
+    about_it = __doc__.split("\n", 1)[0]
+    return run_comparison(arguments, about_it, ("cpu", "gpu"), compared, report, NAME)
 
 
 def compared(cpu: Matrix, gpu: Matrix) -> dict[str, Any]:

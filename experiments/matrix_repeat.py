@@ -6,16 +6,14 @@ Compares every cell of two matrices in every column, the verdicts under three or
 and what the suite of one detects on the other. Writes experiments/results/matrix_repeat.{json,md}.
 """
 
-import argparse
-import json
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from experiments.comparison import run_comparison
 from experiments.matrix_repeat_page import CAUSES, report
 from experiments.two_matrices import (
     ORACLES,
@@ -26,13 +24,10 @@ from experiments.two_matrices import (
     require_same_inputs,
     verdicts,
 )
-from suiteopt.errors import UserError
-from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.oracle import parse_oracle
 from suiteopt.matrix.schema import COUNTS, EXCEPTION_STATUSES, Family, Kind, Status
 from suiteopt.matrix.store import Matrix
 
-RESULTS = Path(__file__).parent / "results"
 NAME = "matrix_repeat"
 
 EXCEPTIONS = frozenset(str(status) for status in EXCEPTION_STATUSES)
@@ -41,22 +36,8 @@ ASTRAY = frozenset({Family.BOUNDARY, Family.INDEXING})
 
 def main(arguments: list[str]) -> int:
     """Compare two matrices and write both files."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("matrix", type=Path)
-    parser.add_argument("repeat", type=Path)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    given = parser.parse_args(arguments)
-    try:
-        document = compare(Matrix.open(given.matrix), Matrix.open(given.repeat))
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    given.results.mkdir(parents=True, exist_ok=True)
-    write_atomic(given.results / f"{NAME}.json", (json.dumps(document, indent=1) + "\n").encode())
-    text = report(document)
-    write_atomic(given.results / f"{NAME}.md", text.encode())
-    print(text)
-    return 0
+    about_it = __doc__.split("\n", 1)[0]
+    return run_comparison(arguments, about_it, ("matrix", "repeat"), compare, report, NAME)
 
 
 def compare(first: Matrix, second: Matrix) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from experiments.cpu_vs_gpu import RESULTS, compared, main, report
+from experiments.comparison import RESULTS
+from experiments.cpu_vs_gpu import compared, main, report
 from experiments.cpu_vs_gpu_reasons import REASONS, Evidence, explain
 from suiteopt.matrix.schema import COUNTS, Status
 from tests.suiteopt.builders import tiny_matrix

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from experiments import matrix_repeat
-from experiments.matrix_repeat import RESULTS, compare, main
+from experiments.comparison import RESULTS
+from experiments.matrix_repeat import compare, main
 from experiments.matrix_repeat_page import CAUSES, report
 from experiments.two_matrices import cells_of
 from suiteopt.errors import UserError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gpu_eval.problems.definition import ParameterRole, ParameterSpec, Tensors
+from gpu_eval.problems.definition import ParameterSpec, Tensors
 from gpu_eval.problems.families.convolution import Convolution
 from gpu_eval.problems.families.convolution_transposed import Axis, TransposedConvolution
 from gpu_eval.problems.families.fused_producers import Producer, drawn_by
@@ -39,9 +39,8 @@ class Conv(Producer):
     @property
     def convolution(self) -> Convolution:
         """The operation without its bias."""
-        every = (self.rank,)
         return Convolution(
-            (self.kernel,) * every[0], (self.stride,) * every[0], (self.padding,) * every[0]
+            (self.kernel,) * self.rank, (self.stride,) * self.rank, (self.padding,) * self.rank
         )
 
     def shape(self, shape: Shape, trace: Trace) -> Shape:
@@ -53,10 +52,7 @@ class Conv(Producer):
 
     def parameters(self, shape: Shape, trace: Trace) -> tuple[ParameterSpec, ...]:
         extents = (self.channels, shape[1], *(str(self.kernel),) * self.rank)
-        weight = ParameterSpec(self.weight, extents, ParameterRole.WEIGHT)
-        if not self.bias:
-            return (weight,)
-        return (weight, ParameterSpec(self.bias, (self.channels,), ParameterRole.BIAS))
+        return self.described(extents, self.channels)
 
     def initialise(self, shapes: Mapping[str, tuple[int, ...]]) -> Tensors:
         out_channels, in_channels = shapes[self.weight][:2]
@@ -134,10 +130,7 @@ class ConvTranspose(Producer):
 
     def parameters(self, shape: Shape, trace: Trace) -> tuple[ParameterSpec, ...]:
         extents = (shape[1], self.channels, *(str(self.kernel),) * self.rank)
-        weight = ParameterSpec(self.weight, extents, ParameterRole.WEIGHT)
-        if not self.bias:
-            return (weight,)
-        return (weight, ParameterSpec(self.bias, (self.channels,), ParameterRole.BIAS))
+        return self.described(extents, self.channels)
 
     def initialise(self, shapes: Mapping[str, tuple[int, ...]]) -> Tensors:
         in_channels, out_channels = shapes[self.weight][:2]
@@ -155,9 +148,14 @@ class ConvTranspose(Producer):
             self,
         )
 
+    @property
+    def taps(self) -> int:
+        """How many places of the kernel an output sees, at most."""
+        taps: int = math.ceil(self.kernel / self.stride) ** self.rank
+        return taps
+
     def terms(self, shape: Shape, trace: Trace) -> str:
-        taps = math.ceil(self.kernel / self.stride) ** self.rank
-        return f"{shape[1]} * {taps}"
+        return f"{shape[1]} * {self.taps}"
 
     def apply(self, h: Tensor, tensors: Tensors) -> Tensor:
         convolve = (functional.conv_transpose2d, functional.conv_transpose3d)[self.rank - 2]
@@ -182,8 +180,7 @@ class ConvTranspose(Producer):
         )
 
     def count(self, weight: Tensor) -> int:
-        taps: int = math.ceil(self.kernel / self.stride) ** self.rank
-        return weight.shape[0] * taps
+        return weight.shape[0] * self.taps
 
     def scaled(self, weight: Tensor, scale: Tensor | float) -> Tensor:
         if isinstance(scale, Tensor) and scale.dim():

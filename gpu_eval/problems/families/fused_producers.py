@@ -32,6 +32,13 @@ class Producer(Stage):
     exact = True
     sums = True
 
+    def described(self, extents: Shape, features: str) -> tuple[ParameterSpec, ...]:
+        """Return the weight of these extents, and the bias of so many features if there is one."""
+        weight = ParameterSpec(self.weight, extents, ParameterRole.WEIGHT)
+        if not self.bias:
+            return (weight,)
+        return (weight, ParameterSpec(self.bias, (features,), ParameterRole.BIAS))
+
     def products(self, h: Tensor, weight: Tensor) -> Tensor:
         """Return the sums of products by the library, without the bias."""
         raise NotImplementedError
@@ -97,10 +104,7 @@ class Linear(Producer):
         return (*shape[:-1], self.features)
 
     def parameters(self, shape: Shape, trace: Trace) -> tuple[ParameterSpec, ...]:
-        weight = ParameterSpec(self.weight, (self.features, shape[-1]), ParameterRole.WEIGHT)
-        if not self.bias:
-            return (weight,)
-        return (weight, ParameterSpec(self.bias, (self.features,), ParameterRole.BIAS))
+        return self.described((self.features, shape[-1]), self.features)
 
     def initialise(self, shapes: Mapping[str, tuple[int, ...]]) -> Tensors:
         if self.normal:
