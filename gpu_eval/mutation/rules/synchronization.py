@@ -113,8 +113,14 @@ class BarrierDivergent(Rule):
     family = Family.SYNCHRONIZATION
 
     def sites(self, source: SourceContext) -> Iterator[Edit]:
+        fields = {source.text(field) for field in source.nodes("field_expression")}
+        # In a block of several rows threadIdx.x alone may never reach 32.
+        if fields & {"threadIdx.y", "threadIdx.z"}:
+            thread = "(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x"
+        else:
+            thread = "threadIdx.x"
         for statement in barriers(source):
-            yield source.edit(statement, f"if (threadIdx.x < 32) {source.text(statement)}")
+            yield source.edit(statement, f"if ({thread} < 32) {source.text(statement)}")
 
 
 class BarrierFirstIterationOnly(Rule):

@@ -280,6 +280,14 @@ CASES: dict[str, list[tuple[str, str, list[str]]]] = {
     ],
     "barrier-divergent": [
         ("", "__syncthreads();", ["if (threadIdx.x < 32) __syncthreads();"]),
+        (
+            "",
+            "t = threadIdx.y;\n__syncthreads();",
+            [
+                "t = threadIdx.y;\nif ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + "
+                "threadIdx.x < 32) __syncthreads();"
+            ],
+        ),
     ],
     "barrier-first-iteration-only": [
         (
