@@ -27,6 +27,7 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     "high": _EXPONENTS,
     "spread": _EXPONENTS,
     "span": _EXPONENTS,
+    "lift": _EXPONENTS,
     "one_in": _COUNTS,
     "tile": _COUNTS,
     "modulus": _COUNTS,
@@ -39,12 +40,16 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     "numerator": (-(1 << 31), 1 << 31),
     "offset": (-(1 << 31), 1 << 31),
     "heat": (-(1 << 31), 1 << 31),
+    "depth": (-(1 << 31), 1 << 31),
 }
 WORDS: Mapping[str, frozenset[str]] = {
     "place": frozenset({"first", "last", "random"}),
     "special": frozenset({"nan", "inf", "mixed"}),
+    # What is itself made from a base is none.
     "base": frozenset(
-        name for name, recipe in RECIPES.items() if name != "blend" and not recipe.nonfinite
+        name
+        for name, recipe in RECIPES.items()
+        if "base" not in recipe.arguments and not recipe.nonfinite
     ),
 }
 

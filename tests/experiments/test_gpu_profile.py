@@ -32,7 +32,7 @@ class Stop(Notes):
         super().__init__()
         self.journal = journal
 
-    def cells(self, done: int, total: int) -> None:
+    def cells(self, done: int, total: int, before: int = 0) -> None:
         if '"key": "base-' in self.journal.read_text():
             raise KeyboardInterrupt
 
