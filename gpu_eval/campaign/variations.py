@@ -6,6 +6,7 @@ from types import MappingProxyType
 from gpu_eval.campaign.shapes import PlannedShape, free_dimensions, planned_shape
 from gpu_eval.problems.definition import Dimension, DimensionKind, Problem
 from suiteopt.errors import UserError
+from suiteopt.matrix.schema import OperationClass
 
 _Sizes = dict[str, int]
 
@@ -21,6 +22,8 @@ def vary_shape(problem: Problem, planned: PlannedShape, recipe: str) -> PlannedS
     recipe : str
         ``one`` (parallel dimensions 1), ``tile+1``, ``tile-1`` (tiled dimensions), ``prime`` (a
         prime of its own for every dimension) or ``non-square``. Fixed dimensions never change.
+        Fused problems, which processors run at their least sizes, have the next larger such size
+        where there is no smaller one.
 
     Returns
     -------
@@ -39,6 +42,8 @@ def vary_shape(problem: Problem, planned: PlannedShape, recipe: str) -> PlannedS
     before = planned.sizes(problem)
     free = free_dimensions(problem)
     after = {**before, **SHAPE_RECIPES[recipe](free, before)}
+    if problem.operation_class is OperationClass.FUSED and recipe in _BY_TILES:
+        after = _raised(free, after)
     return None if after == before else planned_shape(problem, after, recipe)
 
 
@@ -50,6 +55,15 @@ def shape_variations(problem: Problem, planned: PlannedShape) -> tuple[PlannedSh
         if varied is not None:
             different.setdefault(tuple(varied.sizes(problem).values()), varied)
     return tuple(different.values())
+
+
+def _raised(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
+    """Add whole tiles to what is below its minimum: it stays what it was modulo the tile."""
+    raised = dict(sizes)
+    for d in free:
+        short = max(d.minimum - sizes[d.name], 0)
+        raised[d.name] += -(-short // d.tile) * d.tile
+    return raised
 
 
 def _one(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes:
@@ -113,7 +127,7 @@ def _non_square(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes
     for d in free:
         groups.setdefault((d.size, sizes[d.name]), []).append(d)
     varied = {
-        d.name: max(sizes[d.name] // index + 1, d.minimum)
+        d.name: _shorter(d, sizes[d.name], index)
         for equal in groups.values()
         for index, d in enumerate(equal[1:], start=2)
     }
@@ -123,6 +137,15 @@ def _non_square(free: tuple[Dimension, ...], sizes: Mapping[str, int]) -> _Sizes
         varied = {a.name: sizes[b.name], b.name: sizes[a.name]}
     return varied
 
+
+def _shorter(dimension: Dimension, size: int, parts: int) -> int:
+    """Return one more than a part of a size, or of a size that must not shrink a tile more."""
+    if size // parts + 1 < dimension.minimum == size:
+        return size + dimension.tile
+    return max(size // parts + 1, dimension.minimum)
+
+
+_BY_TILES = frozenset({"tile+1", "tile-1"})
 
 SPREAD = ("tile+1", "prime", "one", "tile-1", "non-square")
 """What pools take in order. Witness pools draw from it too: a longer list is another pool."""

@@ -1,6 +1,7 @@
 """Planned shapes and their variations: limits, congruence, scope, ratio, aspect."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from math import lcm
 
@@ -238,6 +239,41 @@ def test_known_variations(
     assert varied.sizes(problem) == expected
     assert varied.scope is ShapeScope.OTHER
     assert varied.recipe == recipe
+
+
+@pytest.mark.parametrize(
+    ("recipe", "expected"),
+    [
+        ("tile+1", None),
+        ("one", (2, 2, 5, 5, 5, 1)),
+        ("tile-1", (2, 2, 5, 7, 7, 2)),
+        ("non-square", (2, 2, 5, 5, 9, 2)),
+    ],
+)
+def test_a_fused_problem_at_its_least_sizes_has_larger_ones(
+    recipe: str, expected: tuple[int, ...] | None
+) -> None:
+    # Of depth, height and width, none may be below 5; their tiles are 2, 4 and 4.
+    problem = PROBLEMS["level2/015"]
+    planned = plan_shape(problem, DEMO)
+    assert tuple(planned.sizes(problem).values()) == (2, 2, 5, 5, 5, 2)
+    varied = vary_shape(problem, planned, recipe)
+    assert (varied and tuple(varied.sizes(problem).values())) == expected
+
+
+def test_only_fused_problems_have_larger_ones() -> None:
+    # Pools of level 1 stay what they were.
+    problem = convolution()
+    planned = planned_shape(
+        problem, plan_shape(problem, DEMO).sizes(problem) | {"height": 11, "width": 11}, "contract"
+    )
+    assert planned is not None
+    assert vary_shape(problem, planned, "tile-1") is None
+    fused = replace(problem, operation_class=OperationClass.FUSED)
+    raised = vary_shape(fused, planned, "tile-1")
+    assert raised is not None
+    # 7 is too small for the kernel; tiles are 16 and 32.
+    assert (raised.dimensions["height"], raised.dimensions["width"]) == (7 + 16, 7 + 32)
 
 
 def test_a_variation_that_changes_nothing_is_none() -> None:
