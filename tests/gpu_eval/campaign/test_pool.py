@@ -10,7 +10,7 @@ from gpu_eval.campaign.choices import CHOICES, SCALINGS, value_order
 from gpu_eval.campaign.composites import composites
 from gpu_eval.campaign.own_draw import TRIAL_SEEDS, initial_parameters, own_draw
 from gpu_eval.campaign.pool import PoolInput, candidate_pool, pool_hash, realise
-from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PROFILES, Profile, plan_shape
+from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PROFILES, Profile, plan_shape, spread_shape
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
 from gpu_eval.problems.tensors import dimensions, shape_of
@@ -61,7 +61,8 @@ def test_a_pool_has_its_size_and_its_shares(name: str, profile: str) -> None:
     assert candidates[0].id == f"{problem.id}:own-0"
     assert [i.kind for i in pool].count("own") == 5
     needs = Counter(need for i in candidates for need in i.needs)
-    composed = list(composites(problem, plan_shape(problem, wanted.limits)))
+    planned = spread_shape(problem, plan_shape(problem, wanted.limits), wanted)
+    composed = list(composites(problem, planned))
     more = composed if wanted.composed else []
     others = sum(parameters != BENCHMARK for _, parameters, _ in more)
     shapes = sum(shape.recipe != CONTRACT_SHAPE for _, _, shape in more)

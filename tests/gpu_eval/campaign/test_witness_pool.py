@@ -5,7 +5,7 @@ import torch
 
 from gpu_eval.campaign.own_draw import initial_parameters
 from gpu_eval.campaign.pool import candidate_pool, pool_hash, realise
-from gpu_eval.campaign.shapes import PROFILES, full_shape, plan_shape
+from gpu_eval.campaign.shapes import PROFILES, full_shape, plan_shape, spread_shape
 from gpu_eval.campaign.witness_pool import witness_pool
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
@@ -38,6 +38,7 @@ def test_kinds_shapes_and_numbers(name: str, profile: str) -> None:
     others = [i for i in pool if i.scope is ShapeScope.OTHER]
     assert len(others) == wanted.witnesses // 8
     planned = plan_shape(problem, wanted.witness_limits or wanted.limits)
+    planned = spread_shape(problem, planned, wanted)
     full = full_shape(problem, planned, wanted)
     for index, witness in enumerate(pool):
         shape = full if index < wanted.full_witnesses else planned
