@@ -62,6 +62,10 @@ _OF_PRODUCTS = (
     "nearer-minus-one@sliver signs@tile-1"
 )
 
+_FEWEST_SHAPES = 3
+_FURTHER = "heavy-tail@non-square normal@non-square"
+"""For problems without tiles, or of which one image is all that a cell may cost."""
+
 DISPLACED = frozenset(
     {
         "cancel",
@@ -94,8 +98,19 @@ def composites(problem: Problem, planned: PlannedShape) -> Iterator[tuple[str, s
         What `plan_shape` gave; composites that do not vary the shape have it.
     """
     words = _COMPOSITES.get(problem.operation_class, _SHAPES)
+    words = _OF_PRODUCTS if problem.multiplies else words
+    found = list(_made(problem, planned, words))
+    varied = {tuple(s.sizes(problem).values()) for _, _, s in found if s is not planned}
+    yield from found
+    if len(varied) < _FEWEST_SHAPES:
+        yield from list(_made(problem, planned, f"{words} {_FURTHER}"))[len(found) :]
+
+
+def _made(
+    problem: Problem, planned: PlannedShape, words: str
+) -> Iterator[tuple[str, str, PlannedShape]]:
     seen = set()
-    for word in (_OF_PRODUCTS if problem.multiplies else words).split():
+    for word in words.split():
         rest, _, recipe = word.partition("@")
         values, _, parameters = rest.partition(":")
         shape = vary_shape(problem, planned, recipe) if recipe else planned

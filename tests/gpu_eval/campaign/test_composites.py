@@ -9,7 +9,7 @@ import torch
 from gpu_eval.campaign.choices import CHOICES, value_order
 from gpu_eval.campaign.composites import DISPLACED, composites
 from gpu_eval.campaign.pool import candidate_pool, pool_hash, realise
-from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PROFILES, plan_shape
+from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PROFILES, plan_shape, spread_shape
 from gpu_eval.campaign.witness_pool import witness_pool
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.inputs.parameters import BENCHMARK, PARAMETER_RECIPES
@@ -36,13 +36,26 @@ def test_every_name_exists(operation: OperationClass, multiplies: bool) -> None:
 @pytest.mark.parametrize("name", CORPUS)
 def test_each_composite_is_another_input(name: str) -> None:
     problem = CORPUS[name]
-    planned = plan_shape(problem, CONTRACT.limits)
+    planned = spread_shape(problem, plan_shape(problem, CONTRACT.limits), CONTRACT)
     found = [(v, p, tuple(s.sizes(problem).items())) for v, p, s in composites(problem, planned)]
     assert len(set(found)) == len(found)
     if not problem.parameters:
         assert {parameters for _, parameters, _ in found} == {BENCHMARK}
     shapes = [s for _, _, s in composites(problem, planned) if s.recipe != CONTRACT_SHAPE]
     assert len({tuple(s.sizes(problem).items()) for s in shapes}) >= 3
+
+
+def test_without_tiles_two_dimensions_are_swapped() -> None:
+    tiled = replace(elementwise(), operation_class=OperationClass.FUSED)
+    plain = replace(tiled, dimensions=tuple(replace(d, tile=1) for d in tiled.dimensions))
+    planned = plan_shape(plain, CONTRACT.limits)
+    found = [(v, s) for v, _, s in composites(plain, planned)]
+    recipes = [s.recipe for _, s in found]
+    assert recipes == ["prime", "one", "one", "sliver", "non-square", "non-square"]
+    assert len({(v, s.recipe) for v, s in found}) == len(found)
+    assert [*found[-1][1].dimensions.values()] == [*planned.dimensions.values()][::-1]
+    recipes = [s.recipe for _, _, s in composites(tiled, plan_shape(tiled, CONTRACT.limits))]
+    assert "non-square" not in recipes
 
 
 def test_they_displace_value_choices_and_nothing_else() -> None:
