@@ -87,6 +87,9 @@ def test_every_input_of_the_shipped_matrix_is_accepted() -> None:
         ({"name": "hot", "arguments": {"count": 10**9}}, "is not in 1 to 65536"),
         ({"name": "hot", "arguments": {"place": "no"}}, "knows no place of this name"),
         ({"name": "blend", "arguments": {"base": "blend"}}, "knows no base of this name"),
+        ({"name": "blend", "arguments": {"base": "ends"}}, "knows no base of this name"),
+        ({"name": "ends", "arguments": {"base": "blend"}}, "knows no base of this name"),
+        ({"name": "ends", "arguments": {"lift": 128}}, "is not in -149 to 127"),
         ({"name": "octaves", "arguments": {"low": 5, "high": 1}}, "lowest power of two above"),
         ({"name": "heavy-tail", "arguments": {"levels": 17}}, "is not in 1 to 16"),
         ({"structure": "square"}, "structure is unknown"),
@@ -97,6 +100,12 @@ def test_every_input_of_the_shipped_matrix_is_accepted() -> None:
 def test_what_is_wrong_is_named(change: dict[str, Any], said: str) -> None:
     recipe = {"name": "normal", "version": 1, "arguments": {}, **change}
     assert said in recipe_fault(recipe)
+
+
+def test_scales_of_lanes_may_fall_from_even_to_odd_rows() -> None:
+    arguments = {"low": 3, "high": -2}
+    assert recipe_fault({"name": "lanes", "version": 1, "arguments": arguments}) == ""
+    assert recipe_fault({"name": "powers", "version": 1, "arguments": arguments})
 
 
 def test_the_structures_are_those_of_the_recipes() -> None:
