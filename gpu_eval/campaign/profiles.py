@@ -151,7 +151,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             witness_limits=_OTHERS,
             # A square product of 4096 takes 20 ms a cell: eight inputs of it, not all.
             full_limits=replace(_CONTRACT, target_elements=_SMALL),
-            # The least parallel dimensions: six problems go beyond the budget for it, by 4 s each.
+            # At the least parallel dimensions: the only inputs beyond the budget but those eight.
             spread_limits=replace(_CONTRACT, max_seconds=1.2e-3, target_elements=1),
             full_witnesses=3,
             # Beyond this torch's generator, a processor's, takes longer than all that is run on it.

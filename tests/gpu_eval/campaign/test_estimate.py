@@ -47,7 +47,7 @@ WHOLE = {
     "level1/096",
     *(f"level1/{n}" for n in ("098", "099", "100")),
 }
-"""Whose sums have more terms than controls that add one after the other can afford."""
+"""Which sum whole tensors, of more terms or elements than any limits allow."""
 OWN_SECONDS, OTHER_SECONDS, DEAREST = 1.5, 2.5, 1.2e-3
 """What a problem's own draws and its other inputs cost, and a cell where they cost more."""
 
