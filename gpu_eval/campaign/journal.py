@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpu_eval.campaign.attendance import Attendance
 from suiteopt.errors import UserError
 from suiteopt.matrix.files import sha256
 
@@ -78,6 +79,10 @@ class Journal:
     def shatter(self, key: str) -> None:
         """Record that a task is replaced by one task an implementation."""
         self._append({"event": "shatter", "key": key})
+
+    def attendance(self, found: Attendance) -> None:
+        """Record whether there were workers for what there was to do."""
+        self._append({"event": "attendance", **found.as_dict()})
 
     def sit_down(self, began: float) -> None:
         """Record that the campaign was started or resumed, at a moment of ``time.monotonic``."""

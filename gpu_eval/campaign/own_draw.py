@@ -57,7 +57,8 @@ def own_draw(
         One of `TRIAL_SEEDS`, or any other.
     hashed : collection of str
         Inputs too large for torch's CPU generator: made on ``device`` in the same distribution by
-        the recipes ``uniform`` and ``normal``; they take nothing from the generator but scales.
+        the recipes ``uniform`` and ``normal`` (class ids, masks and signs from ``uniform``); they
+        take nothing from the generator but scales.
     device : str
 
     Returns
@@ -113,19 +114,28 @@ def _hashed(spec: TensorSpec, values: Mapping[str, int], seed: int, device: str)
     import torch
 
     shape = shape_of(spec, values)
-    discrete = spec.structure in (Structure.CLASS_IDS, Structure.MASK, Structure.SIGNS)
-    if discrete or spec.own_draw is OwnDraw.CLASS_IDS:
-        raise UserError(
-            f"the draw of '{spec.name}' is not one that can be hashed; shrink its shape"
-        )
-    recipe = "normal" if spec.own_draw is OwnDraw.NORMAL else "uniform"
-    scale = torch.rand(()) if spec.own_draw is OwnDraw.UNIFORM_SCALED else None
+    choices = _choices(spec, values)
+    recipe = "normal" if spec.own_draw is OwnDraw.NORMAL and not choices else "uniform"
+    scale = torch.rand(()) if spec.own_draw is OwnDraw.UNIFORM_SCALED and not choices else None
     drawn = generate(recipe, shape, tensor_seed(seed, spec.name), {}, device, chunk=WIDE_CHUNK)
+    if choices:
+        # In fp64: a number below 1 times that of the choices stays below it.
+        chosen = (drawn.double() * choices).long()
+        if spec.structure is Structure.SIGNS:
+            chosen = chosen * 2 - 1
+        return chosen.to(getattr(torch, spec.dtype))
     if scale is not None:
         drawn = drawn * scale.to(device)
     if spec.own_draw is OwnDraw.UNIFORM_HALF:
         drawn = _rounded_to_half(drawn)
     return _structured(drawn, spec.structure).contiguous().to(getattr(torch, spec.dtype))
+
+
+def _choices(spec: TensorSpec, values: Mapping[str, int]) -> int:
+    """Return among how many numbers a draw chooses; 0 where it is continuous."""
+    if spec.structure is Structure.CLASS_IDS or spec.own_draw is OwnDraw.CLASS_IDS:
+        return evaluate(spec.classes, values)
+    return 2 if spec.structure in (Structure.MASK, Structure.SIGNS) else 0
 
 
 def _draw(spec: TensorSpec, values: Mapping[str, int]) -> "Tensor":

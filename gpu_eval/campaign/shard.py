@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gpu_eval.campaign.attendance import Attendance
 from gpu_eval.campaign.journal import Verdict
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.settings import Settings
@@ -122,6 +123,9 @@ class _OneTask:
     def verdict(self, key: str, verdict: Verdict) -> None:
         """Keep a verdict."""
         self.new.append(verdict)
+
+    def attendance(self, found: Attendance) -> None:
+        """Who shares a task out does not ask."""
 
     def verdicts(self, key: str) -> tuple[Verdict, ...]:
         """Return what was known beforehand, and what has come since."""

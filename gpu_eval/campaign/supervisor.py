@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from gpu_eval.campaign import processes
 from gpu_eval.campaign import worker as workers
+from gpu_eval.campaign.attendance import Attendance
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.journal import Verdict
 from gpu_eval.campaign.layout import Layout
@@ -53,6 +54,7 @@ class _Worker:
     beacon: Beacon
     path: Path
     place: int
+    started: float
     task: Task | None = None
     ready: bool = False
     used: bool = False
@@ -110,6 +112,9 @@ class Record(Protocol):
     def shatter(self, key: str) -> None:
         """Record that a task is replaced by smaller ones."""
 
+    def attendance(self, found: Attendance) -> None:
+        """Record whether there were workers for what there was to do."""
+
 
 class Supervisor:
     """Runs a schedule to its end on a number of worker processes.
@@ -150,6 +155,7 @@ class Supervisor:
         self._trouble: dict[str, _Trouble] = {}
         self._started = 0
         self._idle_deaths = 0
+        self._attendance = Attendance()
 
     def run(self) -> None:
         """Work until every task is done.
@@ -170,10 +176,21 @@ class Supervisor:
                 self._hand_out()
                 if self._schedule.finished and not self._busy():
                     return
+                self._attendance.look(time.monotonic(), self._missing())
                 self._listen()
                 self._report(self._schedule.done_cells + self._cells_under_way(), "")
         finally:
             self._stop_all()
+            with contextlib.suppress(OSError):
+                self._journal.attendance(self._attendance)
+
+    def _missing(self) -> int:
+        """Return how many workers more would measure, were they ready."""
+        measuring = self._jobs * len(self._places)
+        busy = sum(w.place != COMPILER and w.task is not None for w in self._workers)
+        waiting = any(w.ready and w.task is None for w in self._workers if w.place != COMPILER)
+        # One that is ready and has nothing to do says that there is nothing to do.
+        return 0 if waiting and busy < measuring else measuring - busy
 
     def _busy(self) -> list[_Worker]:
         return [w for w in self._workers if w.task is not None]
@@ -225,7 +242,9 @@ class Supervisor:
             device, self._corpora, self._layout.root, path, measures=place != COMPILER
         )
         process, connection = processes.start(workers.main, (context,), f"gpu-eval-{self._started}")
-        self._workers.append(_Worker(process, connection, beacon, path, place))
+        self._attendance.started += place != COMPILER
+        now = time.monotonic()
+        self._workers.append(_Worker(process, connection, beacon, path, place, now))
 
     def _listen(self) -> None:
         handles: dict[Any, _Worker] = {w.connection: w for w in self._workers}
@@ -254,12 +273,15 @@ class Supervisor:
         match message:
             case Ready():
                 worker.ready = True
+                if worker.place != COMPILER:
+                    self._attendance.came(time.monotonic() - worker.started)
             case Failed():
                 worker.task = None
                 self._fail(message)
             case Lost() if isinstance(task, CellTask):
                 self._replace(worker, task, message)
             case LostBatch() if isinstance(task, CellTask):
+                self._attendance.lost["batch"] += 1
                 self._stop(worker)
                 self._singly(task, message.input)
             case Done() if task is not None:
@@ -273,6 +295,7 @@ class Supervisor:
 
     def _replace(self, worker: _Worker, task: CellTask, lost: Lost) -> None:
         """Take a verdict that the worker itself has given, and go on with a fresh worker."""
+        self._attendance.lost["cell" if lost.subject else "between"] += 1
         self._stop(worker)
         if not lost.subject:
             self._count_outside(task, lost.message)
@@ -326,6 +349,7 @@ class Supervisor:
                     "wrote above says why"
                 )
             return
+        self._attendance.lost["death"] += 1
         trouble = self._trouble.setdefault(task.key, _Trouble({}))
         if not isinstance(task, CellTask) or not seen.running:
             self._count_outside(task, f"exit code {code}")

@@ -43,7 +43,7 @@ class CudaDevice(Device):
     # Several workers take turns on a GPU, and a neighbour's end stalls it for about a second.
     deadline_floor = 1.0
     isolated = True
-    standby = 2
+    standby = 4
 
     def __init__(self, ordinal: int = 0) -> None:
         self.ordinal = ordinal

@@ -105,3 +105,21 @@ def test_a_missing_or_wrong_initialisation_is_told() -> None:
     wrong = replace(normalization(), initialise=lambda shapes: {"gain": torch.ones(3, 4)})
     with pytest.raises(UserError, match="and the definition wants"):
         initial_parameters(wrong, sizes)
+
+
+@pytest.mark.parametrize("name", ["level1/093", "level1/095", "level1/100"])
+def test_hashed_draws_choose_among_the_same_numbers(name: str) -> None:
+    """A mask, class ids and signs: too large for the generator, they are hashed like the rest."""
+    problem = load_corpus().problems[name]
+    values = {d.name: min(d.size, 96) for d in problem.dimensions}
+    names = [spec.name for spec in problem.inputs]
+    plain, hashed = own_draw(problem, values, 7), own_draw(problem, values, 7, names)
+    for spec in problem.inputs:
+        one, other = plain[spec.name], hashed[spec.name]
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        if not is_scalable(spec):
+            assert set(other.unique().tolist()) <= set(range(96)) | {-1.0}
+            assert one.double().mean().item() == pytest.approx(
+                other.double().mean().item(), rel=0.35, abs=0.35
+            )
+            assert len(other.unique()) == len(one.unique()) or len(other.unique()) > 48
