@@ -12,6 +12,18 @@ def linear(s: Mapping[str, int]) -> nn.Linear:
     return nn.Linear(s["in_features"], s["out_features"])
 
 
+def group_norm_leaky_relu_sum(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    norm = nn.GroupNorm(num_groups=s["groups"], num_channels=s["out_features"], eps=1e-5)
+    leaky = nn.LeakyReLU(negative_slope=0.01)
+
+    def forward(x: Tensor) -> Tensor:
+        x = leaky(norm(gemm(x)))
+        return x + x
+
+    return Model(forward, layer(gemm) | layer(norm, "norm_weight", "norm_bias"))
+
+
 def relu_divide(s: Mapping[str, int]) -> Model:
     gemm = linear(s)
 
@@ -53,6 +65,18 @@ def sigmoid_scaling_residual_add(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm))
 
 
+def group_norm_min_bias_add(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    norm = nn.GroupNorm(s["groups"], s["out_features"])
+    bias = nn.Parameter(torch.randn((1, s["out_features"], 1, 1)))
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.min(norm(gemm(x)), dim=1, keepdim=True)[0] + bias
+
+    names = layer(norm, "norm_weight", "norm_bias")
+    return Model(forward, layer(gemm) | names | {"spread_bias": bias})
+
+
 def add_relu(s: Mapping[str, int]) -> Model:
     gemm = nn.Linear(s["in_features"], s["out_features"], bias=False)
     bias = nn.Parameter(torch.randn((s["out_features"],)))
@@ -70,6 +94,13 @@ EXAMPLES = {
         (128, 32768),
         swish_scaling,
         {"batch": 19, "in_features": 141, "out_features": 39},
+    ),
+    "062": Example(
+        "62_Matmul_GroupNorm_LeakyReLU_Sum",
+        ((1024, 8192),),
+        (1024, 8192),
+        group_norm_leaky_relu_sum,
+        {"batch": 45, "in_features": 37, "groups": 3, "width": 16},
     ),
     "063": Example(
         "63_Gemm_ReLU_Divide",
@@ -91,6 +122,13 @@ EXAMPLES = {
         (1024, 8192),
         sigmoid_scaling_residual_add,
         {"batch": 37, "in_features": 53, "out_features": 43},
+    ),
+    "075": Example(
+        "75_Gemm_GroupNorm_Min_BiasAdd",
+        ((1024, 8192),),
+        (1, 8192, 1024, 1),
+        group_norm_min_bias_add,
+        {"batch": 39, "in_features": 29, "groups": 6, "width": 16},
     ),
     "076": Example(
         "76_Gemm_Add_ReLU",
