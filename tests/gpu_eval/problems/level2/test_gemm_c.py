@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from tests.gpu_eval.problems.level2.shared import Example, Model, checks, layer
 
@@ -33,6 +34,26 @@ def relu_divide(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm))
 
 
+def maxpool_sum_scale(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    pool = nn.MaxPool1d(2)
+
+    def forward(x: Tensor) -> Tensor:
+        x = pool(gemm(x).unsqueeze(1)).squeeze(1)
+        return torch.sum(x, dim=1) * 0.5
+
+    return Model(forward, layer(gemm))
+
+
+def sigmoid_sum(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.sum(torch.sigmoid(gemm(x)), dim=1, keepdim=True)
+
+    return Model(forward, layer(gemm))
+
+
 def swish_scaling(s: Mapping[str, int]) -> Model:
     gemm = linear(s)
 
@@ -40,6 +61,18 @@ def swish_scaling(s: Mapping[str, int]) -> Model:
         x = gemm(x)
         x = x * torch.sigmoid(x)
         return x * 2.0
+
+    return Model(forward, layer(gemm))
+
+
+def logsumexp_leaky_relu_gelu(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+
+    def forward(x: Tensor) -> Tensor:
+        x = torch.logsumexp(gemm(x), dim=1, keepdim=True)
+        x = functional.leaky_relu(x, negative_slope=0.01)
+        x = functional.leaky_relu(x, negative_slope=0.01)
+        return functional.gelu(functional.gelu(x))
 
     return Model(forward, layer(gemm))
 
@@ -88,6 +121,20 @@ def add_relu(s: Mapping[str, int]) -> Model:
 
 
 EXAMPLES = {
+    "055": Example(
+        "55_Matmul_MaxPool_Sum_Scale",
+        ((128, 32768),),
+        (128,),
+        maxpool_sum_scale,
+        {"batch": 41, "in_features": 37, "out_features": 107},
+    ),
+    "056": Example(
+        "56_Matmul_Sigmoid_Sum",
+        ((128, 32768),),
+        (128, 1),
+        sigmoid_sum,
+        {"batch": 19, "in_features": 45, "out_features": 207},
+    ),
     "059": Example(
         "59_Matmul_Swish_Scaling",
         ((128, 32768),),
@@ -108,6 +155,13 @@ EXAMPLES = {
         (1024, 8192),
         relu_divide,
         {"batch": 43, "in_features": 37, "out_features": 71},
+    ),
+    "064": Example(
+        "64_Gemm_LogSumExp_LeakyReLU_LeakyReLU_GELU_GELU",
+        ((1024, 8192),),
+        (1024, 1),
+        logsumexp_leaky_relu_gelu,
+        {"batch": 23, "in_features": 37, "out_features": 75},
     ),
     "068": Example(
         "68_Matmul_Min_Subtract",
