@@ -13,6 +13,17 @@ def linear(s: Mapping[str, int]) -> nn.Linear:
     return nn.Linear(s["in_features"], s["out_features"])
 
 
+def max_subtract_gelu(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+
+    def forward(x: Tensor) -> Tensor:
+        x = torch.max(gemm(x), dim=1, keepdim=True).values
+        x = x - x.mean(dim=1, keepdim=True)
+        return functional.gelu(x)
+
+    return Model(forward, layer(gemm))
+
+
 def swish_divide_clamp_tanh_clamp(s: Mapping[str, int]) -> Model:
     gemm = linear(s)
 
@@ -36,6 +47,35 @@ def divide_gelu(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm))
 
 
+def group_norm_swish_multiply_swish(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    norm = nn.GroupNorm(s["groups"], s["out_features"])
+    multiply_weight = nn.Parameter(torch.randn((s["out_features"],)))
+
+    def forward(x: Tensor) -> Tensor:
+        x = norm(gemm(x))
+        x = x * torch.sigmoid(x)
+        x = x * multiply_weight
+        return x * torch.sigmoid(x)
+
+    names = layer(norm, "norm_weight", "norm_bias")
+    return Model(forward, layer(gemm) | names | {"multiply_weight": multiply_weight})
+
+
+def bias_hardtanh_mish_group_norm(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    bias = nn.Parameter(torch.randn((s["out_features"],)))
+    hardtanh, mish = nn.Hardtanh(), nn.Mish()
+    norm = nn.GroupNorm(num_groups=s["groups"], num_channels=s["out_features"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = norm(mish(hardtanh(gemm(x) + bias)))
+        return y
+
+    names = layer(norm, "norm_weight", "norm_bias")
+    return Model(forward, layer(gemm) | {"added_bias": bias} | names)
+
+
 def add_swish_tanh_gelu_hardtanh(s: Mapping[str, int]) -> Model:
     gemm = linear(s)
     add_value = nn.Parameter(torch.randn((s["out_features"],)))
@@ -50,6 +90,13 @@ def add_swish_tanh_gelu_hardtanh(s: Mapping[str, int]) -> Model:
 
 
 EXAMPLES = {
+    "080": Example(
+        "80_Gemm_Max_Subtract_GELU",
+        ((1024, 8192),),
+        (1024, 1),
+        max_subtract_gelu,
+        {"batch": 7, "in_features": 141, "out_features": 75},
+    ),
     "081": Example(
         "81_Gemm_Swish_Divide_Clamp_Tanh_Clamp",
         ((1024, 8192),),
@@ -63,6 +110,20 @@ EXAMPLES = {
         (1024, 8192),
         divide_gelu,
         {"batch": 37, "in_features": 43, "out_features": 71},
+    ),
+    "088": Example(
+        "88_Gemm_GroupNorm_Swish_Multiply_Swish",
+        ((1024, 8192),),
+        (1024, 8192),
+        group_norm_swish_multiply_swish,
+        {"batch": 37, "in_features": 43, "groups": 3, "width": 32},
+    ),
+    "094": Example(
+        "94_Gemm_BiasAdd_Hardtanh_Mish_GroupNorm",
+        ((1024, 8192),),
+        (1024, 8192),
+        bias_hardtanh_mish_group_norm,
+        {"batch": 37, "in_features": 75, "groups": 5, "width": 32},
     ),
     "095": Example(
         "95_Matmul_Add_Swish_Tanh_GELU_Hardtanh",
