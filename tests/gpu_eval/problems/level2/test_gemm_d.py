@@ -89,6 +89,27 @@ def add_swish_tanh_gelu_hardtanh(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm) | {"add_value": add_value})
 
 
+def avgpool_gelu_scale_max(s: Mapping[str, int]) -> Model:
+    matmul = linear(s)
+    avg_pool = nn.AvgPool1d(kernel_size=16)
+
+    def forward(x: Tensor) -> Tensor:
+        x = avg_pool(matmul(x).unsqueeze(1)).squeeze(1)
+        x = functional.gelu(x) * 2.0
+        return torch.max(x, dim=1).values
+
+    return Model(forward, layer(matmul))
+
+
+def gelu_softmax(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.softmax(functional.gelu(gemm(x)), dim=1)
+
+    return Model(forward, layer(gemm))
+
+
 EXAMPLES = {
     "080": Example(
         "80_Gemm_Max_Subtract_GELU",
@@ -131,6 +152,20 @@ EXAMPLES = {
         (1024, 8192),
         add_swish_tanh_gelu_hardtanh,
         {"batch": 21, "in_features": 45, "out_features": 151},
+    ),
+    "098": Example(
+        "98_Matmul_AvgPool_GELU_Scale_Max",
+        ((1024, 8192),),
+        (1024,),
+        avgpool_gelu_scale_max,
+        {"batch": 37, "in_features": 45, "out_features": 155},
+    ),
+    "099": Example(
+        "99_Matmul_GELU_Softmax",
+        ((1024, 8192),),
+        (1024, 8192),
+        gelu_softmax,
+        {"batch": 21, "in_features": 43, "out_features": 139},
     ),
 }
 
