@@ -38,6 +38,20 @@ def swish_divide_clamp_tanh_clamp(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm))
 
 
+def batch_norm_scaling_softmax(s: Mapping[str, int]) -> Model:
+    gemm = linear(s)
+    norm = nn.BatchNorm1d(s["out_features"], eps=1e-5, momentum=0.1)
+    scale = nn.Parameter(torch.ones((1,)))
+    softmax = nn.Softmax(dim=1)
+
+    def forward(x: Tensor) -> Tensor:
+        normalised = norm.to(x.dtype)(gemm(x))  # the running statistics as well
+        y: Tensor = softmax(scale * normalised)
+        return y
+
+    return Model(forward, layer(gemm) | layer(norm, "norm_weight", "norm_bias") | {"scale": scale})
+
+
 def divide_gelu(s: Mapping[str, int]) -> Model:
     gemm = linear(s)
 
@@ -89,6 +103,20 @@ def add_swish_tanh_gelu_hardtanh(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(gemm) | {"add_value": add_value})
 
 
+def batch_norm_bias_divide_swish(s: Mapping[str, int]) -> Model:
+    matmul = linear(s)
+    norm = nn.BatchNorm1d(s["out_features"], eps=1e-5, momentum=0.1)
+    bias = nn.Parameter(torch.randn((1,)))
+
+    def forward(x: Tensor) -> Tensor:
+        x = norm.to(x.dtype)(matmul(x))  # the running statistics as well
+        x = (x + bias) / 1.0
+        return x * torch.sigmoid(x)
+
+    names = layer(norm, "norm_weight", "norm_bias")
+    return Model(forward, layer(matmul) | names | {"added_bias": bias})
+
+
 def avgpool_gelu_scale_max(s: Mapping[str, int]) -> Model:
     matmul = linear(s)
     avg_pool = nn.AvgPool1d(kernel_size=16)
@@ -125,6 +153,13 @@ EXAMPLES = {
         swish_divide_clamp_tanh_clamp,
         {"batch": 35, "in_features": 77, "out_features": 43},
     ),
+    "084": Example(
+        "84_Gemm_BatchNorm_Scaling_Softmax",
+        ((1024, 8192),),
+        (1024, 8192),
+        batch_norm_scaling_softmax,
+        {"batch": 37, "in_features": 45, "out_features": 139},
+    ),
     "086": Example(
         "86_Matmul_Divide_GELU",
         ((1024, 8192),),
@@ -152,6 +187,13 @@ EXAMPLES = {
         (1024, 8192),
         add_swish_tanh_gelu_hardtanh,
         {"batch": 21, "in_features": 45, "out_features": 151},
+    ),
+    "097": Example(
+        "97_Matmul_BatchNorm_BiasAdd_Divide_Swish",
+        ((1024, 8192),),
+        (1024, 8192),
+        batch_norm_bias_divide_swish,
+        {"batch": 139, "in_features": 27, "out_features": 71},
     ),
     "098": Example(
         "98_Matmul_AvgPool_GELU_Scale_Max",
