@@ -27,7 +27,6 @@ LANES_ALONG_TERMS = Substrate(
         "gemm_load.cuh",
         "limits.cuh",
         "pool_nan.cuh",
-        "warp_reduce.cuh",
     ),
     plan=LaunchPlan(
         workspaces=(Workspace("partial", f"batch * {PARTS}"),),

@@ -22,7 +22,7 @@ __global__ void pool_rows(const float* __restrict__ matrix, float* __restrict__ 
     float sum = 0.0f;
 #pragma unroll
     for (int i = 0; i < kWindow; ++i) {
-        sum += window[static_cast<long long>(i) * columns];
+        sum += window[i * columns];
     }
     pooled[static_cast<long long>(blockIdx.y) * columns + column] = sum / kWindow;
 }

@@ -1,12 +1,26 @@
 """Level 2, linear layers: problems 80 to 99 of those that begin with one."""
 
+import shutil
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tests.gpu_eval.problems.level2.shared import Example, Model, checks, layer
+from gpu_eval.problems.families.fused import Linear, Pipeline, Reduce, divide, gelu
+from gpu_eval.problems.loader import Corpus
+from gpu_eval.problems.plan import Launch, int32
+from tests.gpu_eval.problems.level2.shared import (
+    Example,
+    Kernels,
+    Model,
+    check_kernels,
+    checks,
+    layer,
+)
 
 
 def linear(s: Mapping[str, int]) -> nn.Linear:
@@ -212,3 +226,24 @@ EXAMPLES = {
 }
 
 TestGemmD = checks(EXAMPLES)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the host device needs g++")
+def test_maxima_that_a_difference_of_zero_hides(corpus: Corpus, tmp_path: Path) -> None:
+    """Problem 80's kernels are right about the rows' maxima as well."""
+    problem = corpus.problem("level2/080")
+    (substrate,) = problem.substrates
+    product, after = substrate.plan.steps
+    assert isinstance(after, Launch)
+    assert after.arguments[-1] == int32("1")
+    # A mean over two columns takes half of the maximum away, and half is left to be seen.
+    halved = replace(after, arguments=(*after.arguments[:-1], int32("2")))
+    plan = replace(substrate.plan, steps=(product, halved))
+    shown = Pipeline((Linear(), Reduce("max"), divide(2.0), gelu()))
+    changed = replace(
+        problem,
+        reference=shown.reference,
+        magnitude=shown.magnitude,
+        substrates=(replace(substrate, plan=plan),),
+    )
+    check_kernels(changed, EXAMPLES["080"], Kernels([changed], tmp_path))
