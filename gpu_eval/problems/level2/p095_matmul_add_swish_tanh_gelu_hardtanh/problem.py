@@ -36,8 +36,8 @@ TRANSPOSED_WEIGHT = Substrate(
             ),
             Launch(
                 kernel="matmul_activations",
-                grid=("ceil_div(out_features, 128)", "ceil_div(batch, 16)", ONE),
-                block=("128", ONE, ONE),
+                grid=("ceil_div(out_features, 64)", "ceil_div(batch, 16)", ONE),
+                block=("64", ONE, ONE),
                 arguments=(
                     pointer("x"),
                     pointer("transposed"),
@@ -69,7 +69,7 @@ PROBLEM = fused_problem(
     dimensions=(
         parallel("batch", 1024, tile=16),
         reduced("in_features", 8192, tile=32),
-        parallel("out_features", 8192, tile=128),
+        parallel("out_features", 8192, tile=64),
     ),
     x=("batch", "in_features"),
     scalars={"low": -1.0, "high": 1.0},

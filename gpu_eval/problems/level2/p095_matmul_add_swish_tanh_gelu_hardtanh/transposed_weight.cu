@@ -1,14 +1,14 @@
 // A linear layer with W transposed first, so that threads with neighbouring columns read neighbours
-// of W: no tile of it is needed. A block makes 16 rows of 128 columns, a thread one column of all
-// rows; of x it has 32 terms in shared memory, read four at a time by all threads alike.
+// of W: no tile of it is needed. A block makes 16 rows of 64 columns, a thread one column of all
+// rows; of x it has 16 terms in shared memory, read four at a time by all threads alike.
 
 #include "fused_activations.cuh"
 #include "gemm_load.cuh"
 
 constexpr int kSquare = 32;
 constexpr int kRows = 16;
-constexpr int kCols = 128;
-constexpr int kTerms = 32;
+constexpr int kCols = 64;
+constexpr int kTerms = 16;
 constexpr int kQuads = kTerms / 4;
 
 __global__ void transpose_weight(const float* __restrict__ weight, float* __restrict__ transposed,
@@ -45,7 +45,7 @@ matmul_activations(const float* __restrict__ x, const float* __restrict__ transp
     const int first_row = blockIdx.y * kRows;
     const int col = blockIdx.x * kCols + threadIdx.x;
     const bool live = col < out_features;
-    // 128 threads are 16 rows of eight quads.
+    // 64 threads are 16 rows of four quads.
     const int line = threadIdx.x / kQuads;
     const int part = threadIdx.x % kQuads * 4;
 
