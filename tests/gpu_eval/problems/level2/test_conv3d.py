@@ -58,6 +58,47 @@ def leaky_relu_sum_clamp_gelu(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv) | {"summand": sum_tensor})
 
 
+def divide_max_average_bias_sum(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    max_pool, average_pool = nn.MaxPool3d((2, 2, 2)), nn.AdaptiveAvgPool3d((1, 1, 1))
+    bias = by_channel(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.sum(average_pool(max_pool(conv(x) / 2.0)) + bias, dim=1)
+
+    return Model(forward, layer(conv) | {"channel_bias": bias})
+
+
+def min_softmax(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.softmax(torch.min(conv(x), dim=2)[0], dim=1)
+
+    return Model(forward, layer(conv))
+
+
+def softmax_max_max(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    first, second = nn.MaxPool3d(2), nn.MaxPool3d(2)
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = second(first(torch.softmax(conv(x), dim=1)))
+        return y
+
+    return Model(forward, layer(conv))
+
+
+def max_logsumexp_relu(s: Mapping[str, int]) -> Model:
+    conv = nn.Conv3d(s["in_channels"], s["out_channels"], 3, stride=1, padding=1)
+    max_pool = nn.MaxPool3d(kernel_size=2, stride=2)
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.relu(torch.logsumexp(max_pool(conv(x)), dim=1, keepdim=True))
+
+    return Model(forward, layer(conv))
+
+
 def sizes(batch: int, given: int, volume: tuple[int, int, int], made: int) -> dict[str, int]:
     depth, height, width = volume
     return {
@@ -71,12 +112,40 @@ def sizes(batch: int, given: int, volume: tuple[int, int, int], made: int) -> di
 
 
 EXAMPLES = {
+    "006": Example(
+        "6_Conv3d_Softmax_MaxPool_MaxPool",
+        ((128, 3, 16, 32, 32),),
+        (128, 16, 3, 7, 7),
+        softmax_max_max,
+        sizes(2, 3, (7, 11, 13), 7),
+    ),
     "007": Example(
         "7_Conv3d_ReLU_LeakyReLU_GELU_Sigmoid_BiasAdd",
         ((64, 8, 32, 64, 64),),
         (64, 32, 30, 62, 62),
         four_activations_bias,
         sizes(2, 3, (8, 11, 13), 3),
+    ),
+    "008": Example(
+        "8_Conv3d_Divide_Max_GlobalAvgPool_BiasAdd_Sum",
+        ((128, 8, 16, 64, 64),),
+        (128, 1, 1, 1),
+        divide_max_average_bias_sum,
+        sizes(2, 2, (6, 18, 20), 3),
+    ),
+    "024": Example(
+        "24_Conv3d_Min_Softmax",
+        ((128, 3, 24, 32, 32),),
+        (128, 24, 30, 30),
+        min_softmax,
+        sizes(2, 3, (7, 7, 9), 26),
+    ),
+    "043": Example(
+        "43_Conv3d_Max_LogSumExp_ReLU",
+        ((4, 32, 32, 128, 128),),
+        (4, 1, 16, 64, 64),
+        max_logsumexp_relu,
+        sizes(2, 3, (7, 11, 13), 7),
     ),
     "047": Example(
         "47_Conv3d_Mish_Tanh",
