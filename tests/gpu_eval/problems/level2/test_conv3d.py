@@ -1,12 +1,26 @@
 """Level 2, problems that begin with a three-dimensional convolution."""
 
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tests.gpu_eval.problems.level2.shared import Example, Model, checks, layer
+from gpu_eval.devices.base import Case
+from gpu_eval.problems.loader import Corpus
+from gpu_eval.problems.tensors import dimensions
+from suiteopt.matrix.schema import Status
+from tests.gpu_eval.problems.level2.shared import (
+    Example,
+    Kernels,
+    Model,
+    checks,
+    drawn_tensors,
+    layer,
+)
 
 
 def convolution(s: Mapping[str, int], kernel: int = 3) -> nn.Conv3d:
@@ -99,6 +113,52 @@ def max_logsumexp_relu(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv))
 
 
+def group_norm_mean(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    group_norm = nn.GroupNorm(s["groups"], s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = group_norm(conv(x)).mean(dim=[1, 2, 3, 4])
+        return y
+
+    return Model(forward, layer(conv) | layer(group_norm, "norm_weight", "norm_bias"))
+
+
+def hardswish_group_norm_mean(s: Mapping[str, int]) -> Model:
+    conv = convolution(s, 4)
+    group_norm = nn.GroupNorm(s["groups"], s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.mean(group_norm(functional.hardswish(conv(x))), dim=[2, 3, 4])
+
+    return Model(forward, layer(conv) | layer(group_norm, "norm_weight", "norm_bias"))
+
+
+def multiply_instance_norm_clamp_multiply_max(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    multiplier = by_channel(s)
+    instance_norm = nn.InstanceNorm3d(s["out_channels"])
+
+    def forward(x: Tensor) -> Tensor:
+        h = torch.clamp(instance_norm(conv(x) * multiplier), -1.0, 1.0)
+        return torch.max(h * multiplier, dim=1)[0]
+
+    return Model(forward, layer(conv) | {"multiplier": multiplier})
+
+
+def group_norm_min_clamp_dropout(s: Mapping[str, int]) -> Model:
+    conv = convolution(s)
+    norm = nn.GroupNorm(s["groups"], s["out_channels"])
+    dropout = nn.Dropout(0.2)
+
+    def forward(x: Tensor) -> Tensor:
+        h = torch.min(norm(conv(x)), torch.tensor(0.0, device=x.device))
+        y: Tensor = dropout(torch.clamp(h, min=0.0, max=1.0))
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
 def sizes(batch: int, given: int, volume: tuple[int, int, int], made: int) -> dict[str, int]:
     depth, height, width = volume
     return {
@@ -109,6 +169,11 @@ def sizes(batch: int, given: int, volume: tuple[int, int, int], made: int) -> di
         "width": width,
         "out_channels": made,
     }
+
+
+def grouped(given: Mapping[str, int], width: int) -> dict[str, int]:
+    others = {name: size for name, size in given.items() if name != "out_channels"}
+    return {**others, "groups": given["out_channels"] // width, "width_of_group": width}
 
 
 EXAMPLES = {
@@ -133,12 +198,26 @@ EXAMPLES = {
         divide_max_average_bias_sum,
         sizes(2, 2, (6, 18, 20), 3),
     ),
+    "023": Example(
+        "23_Conv3d_GroupNorm_Mean",
+        ((128, 3, 24, 32, 32),),
+        (128,),
+        group_norm_mean,
+        grouped(sizes(2, 3, (6, 7, 10), 9), width=3),
+    ),
     "024": Example(
         "24_Conv3d_Min_Softmax",
         ((128, 3, 24, 32, 32),),
         (128, 24, 30, 30),
         min_softmax,
         sizes(2, 3, (7, 7, 9), 26),
+    ),
+    "027": Example(
+        "27_Conv3d_HardSwish_GroupNorm_Mean",
+        ((1024, 3, 16, 32, 32),),
+        (1024, 16),
+        hardswish_group_norm_mean,
+        grouped(sizes(2, 2, (8, 10, 14), 12), width=4),
     ),
     "043": Example(
         "43_Conv3d_Max_LogSumExp_ReLU",
@@ -161,6 +240,20 @@ EXAMPLES = {
         scaling_tanh_multiply_sigmoid,
         sizes(2, 3, (4, 11, 20), 11),
     ),
+    "079": Example(
+        "79_Conv3d_Multiply_InstanceNorm_Clamp_Multiply_Max",
+        ((128, 3, 16, 32, 32),),
+        (128, 14, 30, 30),
+        multiply_instance_norm_clamp_multiply_max,
+        sizes(2, 3, (5, 11, 13), 7),
+    ),
+    "083": Example(
+        "83_Conv3d_GroupNorm_Min_Clamp_Dropout",
+        ((128, 3, 16, 64, 64),),
+        (128, 16, 14, 62, 62),
+        group_norm_min_clamp_dropout,
+        grouped(sizes(3, 3, (5, 11, 13), 6), width=2),
+    ),
     "090": Example(
         "90_Conv3d_LeakyReLU_Sum_Clamp_GELU",
         ((128, 8, 16, 64, 64),),
@@ -171,3 +264,27 @@ EXAMPLES = {
 }
 
 TestConv3d = checks(EXAMPLES)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the host device needs g++")
+def test_what_the_bounds_of_problem_83_hide(corpus: Corpus, tmp_path: Path) -> None:
+    """Between other bounds its kernels convolve, normalise and drop, which zeros cannot show."""
+    problem = corpus.problem("level2/083")
+    values = dimensions(problem, EXAMPLES["083"].odd)
+    tensors = drawn_tensors(problem, values, seed=13)
+    wide = {name: tensor.double() for name, tensor in tensors.items()}
+    h = functional.conv3d(wide["x"], wide["weight"], wide["bias"])
+    h = functional.group_norm(h, values["groups"], wide["norm_weight"], wide["norm_bias"])
+    wanted = torch.clamp(torch.clamp(h, max=1.5), -0.5, 1.0) / 0.75
+    kernels = Kernels([problem], tmp_path)
+    ((substrate, binary),) = kernels.of(problem)
+    open_bounds = {"limit": 1.5, "low": -0.5, "high": 1.0, "probability": 0.25}
+    plan = substrate.plan.resolve(values, {**problem.scalars, **open_bounds})
+    zeros = {"y": torch.zeros(wanted.shape)}
+    with kernels.device.open() as session:
+        session.bind(Case(problem.id, tensors, zeros, {"y": zeros["y"].double()}))
+        assert session.run(binary, plan, schedule=0, deadline=30.0).status is Status.OK
+        got = session.outputs()["y"].reshape(wanted.shape)
+    kept = got != 0
+    assert 0.70 < float(kept.double().mean()) < 0.80
+    assert torch.allclose(got[kept].double(), wanted[kept], rtol=1e-5, atol=1e-6)
