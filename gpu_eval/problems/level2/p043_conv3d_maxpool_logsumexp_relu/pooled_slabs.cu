@@ -104,6 +104,8 @@ __global__ void logsumexp_relu(const float* __restrict__ pooled, float* __restri
     for (int channel = 0; channel < out_channels; ++channel) {
         top = fmaxf(top, column[static_cast<long long>(channel) * voxels]);
     }
+    // An infinity must not be taken from itself.
+    top = fabsf(top) == INFINITY ? 0.0f : top;
     float total = 0.0f;
     for (int channel = 0; channel < out_channels; ++channel) {
         total += expf(column[static_cast<long long>(channel) * voxels] - top);

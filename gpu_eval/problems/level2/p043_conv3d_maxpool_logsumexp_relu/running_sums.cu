@@ -17,17 +17,15 @@ constexpr int kShares = 4;
 
 struct RunningSum {
     float top;
-    float total;  // of exponentials, the largest as unit
+    float total;  // of exponentials, that of the top as unit
 };
 
 __device__ __forceinline__ RunningSum merged(RunningSum a, RunningSum b) {
-    const float top = fmaxf(a.top, b.top);
-    if (top == -INFINITY) {
-        return a;  // neither has met a number
-    }
     RunningSum sum;
-    sum.top = top;
-    sum.total = a.total * expf(a.top - top) + b.total * expf(b.top - top);
+    sum.top = fmaxf(a.top, b.top);
+    // An infinity must not be taken from itself.
+    const float unit = fabsf(sum.top) == INFINITY ? 0.0f : sum.top;
+    sum.total = a.total * expf(a.top - unit) + b.total * expf(b.top - unit);
     return sum;
 }
 

@@ -245,7 +245,7 @@ EXAMPLES = {
         ((128, 3, 16, 32, 32),),
         (128, 14, 30, 30),
         multiply_instance_norm_clamp_multiply_max,
-        sizes(2, 3, (5, 11, 13), 7),
+        sizes(2, 2, (5, 13, 19), 5),
     ),
     "083": Example(
         "83_Conv3d_GroupNorm_Min_Clamp_Dropout",
