@@ -1,16 +1,17 @@
 // 3 x 3 x 3 convolution as an implicit matrix product, with Mish and tanh on what it leaves in the
 // registers. A step of the product takes the 27 taps of one input channel, so that the number of
-// terms needs no bound of its own. 8 x 8 threads make 32 channels of 32 voxels, each 4 x 4 of them.
+// terms needs no bound of its own. 8 x 8 threads make 16 channels of 32 voxels, each 2 x 4 of them.
 
 #include "fused_activations.cuh"
 #include "gemm_fragment.cuh"
 
 constexpr int kKernel = 3;
 constexpr int kTaps = kKernel * kKernel * kKernel;
-constexpr int kChannels = 32;
+constexpr int kChannels = 16;
 constexpr int kVoxels = 32;
-constexpr int kPatch = 4;
-constexpr int kThreads = (kChannels / kPatch) * (kVoxels / kPatch);
+constexpr int kOwnChannels = 2;
+constexpr int kOwnVoxels = 4;
+constexpr int kThreads = (kChannels / kOwnChannels) * (kVoxels / kOwnVoxels);
 
 __global__ void __launch_bounds__(kThreads)
 conv3d_mish_tanh(const float* __restrict__ x, const float* __restrict__ weight,
@@ -33,9 +34,9 @@ conv3d_mish_tanh(const float* __restrict__ x, const float* __restrict__ weight,
     const int corner = (layer * height + row) * width + staged % out_width;
     const int volume = depth * height * width;
 
-    const int tx = threadIdx.x % (kVoxels / kPatch);
-    const int ty = threadIdx.x / (kVoxels / kPatch);
-    float acc[kPatch][kPatch] = {};
+    const int tx = threadIdx.x % (kVoxels / kOwnVoxels);
+    const int ty = threadIdx.x / (kVoxels / kOwnVoxels);
+    float acc[kOwnChannels][kOwnVoxels] = {};
 
     for (int c = 0; c < in_channels; ++c) {
         const float* plane = x + (image * in_channels + c) * volume;
@@ -55,26 +56,29 @@ conv3d_mish_tanh(const float* __restrict__ x, const float* __restrict__ weight,
         __syncthreads();
 
         for (int tap = 0; tap < kTaps; ++tap) {
-            float fragment_w[kPatch];
-            float fragment_x[kPatch];
+            float fragment_w[kOwnChannels];
+            float fragment_x[kOwnVoxels];
 #pragma unroll
-            for (int i = 0; i < kPatch; ++i) {
-                fragment_w[i] = filters[tap][ty * kPatch + i];
-                fragment_x[i] = patches[tap][tx * kPatch + i];
+            for (int i = 0; i < kOwnChannels; ++i) {
+                fragment_w[i] = filters[tap][ty * kOwnChannels + i];
+            }
+#pragma unroll
+            for (int j = 0; j < kOwnVoxels; ++j) {
+                fragment_x[j] = patches[tap][tx * kOwnVoxels + j];
             }
             outer_product(acc, fragment_w, fragment_x);
         }
         __syncthreads();
     }
 
-    for (int i = 0; i < kPatch; ++i) {
-        const int channel = first_channel + ty * kPatch + i;
+    for (int i = 0; i < kOwnChannels; ++i) {
+        const int channel = first_channel + ty * kOwnChannels + i;
         if (channel >= out_channels) {
             return;
         }
         float* target = y + (image * out_channels + channel) * voxels;
-        for (int j = 0; j < kPatch; ++j) {
-            const int voxel = first_voxel + tx * kPatch + j;
+        for (int j = 0; j < kOwnVoxels; ++j) {
+            const int voxel = first_voxel + tx * kOwnVoxels + j;
             if (voxel < voxels) {
                 float value = acc[i][j] + bias[channel];
                 value = mish(value);

@@ -14,7 +14,7 @@ CHANNEL_STEPS = Substrate(
                 kernel="conv3d_mish_tanh",
                 grid=(
                     "ceil_div(out_depth * out_height * out_width, 32)",
-                    "ceil_div(out_channels, 32)",
+                    "ceil_div(out_channels, 16)",
                     "batch",
                 ),
                 block=("64", "1", "1"),
@@ -48,7 +48,7 @@ PROBLEM = fused_problem(
         parallel("depth", 32, tile=8, minimum=3),
         parallel("height", 64, tile=8, minimum=3),
         parallel("width", 64, tile=8, minimum=3),
-        parallel("out_channels", 64, tile=32),
+        parallel("out_channels", 64, tile=16),
     ),
     x=("batch", "in_channels", "depth", "height", "width"),
     substrates=(CHANNEL_STEPS,),

@@ -1,18 +1,18 @@
 // 3 x 3 x 3 convolution; LeakyReLU, a summand a channel, bounds and GELU before anything is
 // stored. A thread makes 2 x 4 outputs of one layer and channel from a window of 4 x 6 inputs in
-// registers; the four channels of a block share what the cache holds. Only weights are staged.
+// registers; the eight channels of a block share what the cache holds. Only weights are staged.
 
 #include "fused_activations.cuh"
 
 constexpr int kKernel = 3;
 constexpr int kArea = kKernel * kKernel;
 constexpr int kTaps = kKernel * kArea;
-constexpr int kChannels = 4;
+constexpr int kChannels = 8;
 constexpr int kRows = 2;
 constexpr int kCols = 4;
 constexpr int kWindowRows = kRows + kKernel - 1;
 constexpr int kWindowCols = kCols + kKernel - 1;
-constexpr int kAcross = 4;
+constexpr int kAcross = 2;
 constexpr int kDown = 4;
 constexpr int kThreads = kAcross * kDown * kChannels;
 
