@@ -1,0 +1,55 @@
+"""Level 2, problems that begin with a transposed convolution of volumes."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from tests.gpu_eval.problems.level2.shared import Example, Model, checks, layer
+
+
+def softmax_sigmoid(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, output_padding=1, bias=True
+    )
+    softmax, sigmoid = nn.Softmax(dim=1), nn.Sigmoid()
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = sigmoid(softmax(conv(x)))
+        return y
+
+    return Model(forward, layer(conv))
+
+
+def leaky_multiply_leaky_max(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, output_padding=1
+    )
+    multiplier = nn.Parameter(torch.randn(s["out_channels"], 1, 1, 1))
+    leaky, pool = nn.LeakyReLU(negative_slope=0.2), nn.MaxPool3d(kernel_size=2)
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = pool(leaky(leaky(conv(x)) * multiplier))
+        return y
+
+    return Model(forward, layer(conv) | {"multiplier": multiplier})
+
+
+EXAMPLES = {
+    "074": Example(
+        "74_ConvTranspose3d_LeakyReLU_Multiply_LeakyReLU_Max",
+        ((16, 16, 16, 32, 32),),
+        (16, 32, 16, 32, 32),
+        leaky_multiply_leaky_max,
+        {"batch": 2, "in_channels": 5, "depth": 3, "height": 5, "width": 6, "out_channels": 5},
+    ),
+    "049": Example(
+        "49_ConvTranspose3d_Softmax_Sigmoid",
+        ((16, 32, 16, 32, 32),),
+        (16, 64, 32, 64, 64),
+        softmax_sigmoid,
+        {"batch": 2, "in_channels": 5, "depth": 2, "height": 3, "width": 7, "out_channels": 19},
+    ),
+}
+
+TestConvTranspose3d = checks(EXAMPLES)
