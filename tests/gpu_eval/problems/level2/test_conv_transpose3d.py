@@ -35,6 +35,39 @@ def leaky_multiply_leaky_max(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv) | {"multiplier": multiplier})
 
 
+def batch_norm_average_average(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(s["in_channels"], s["out_channels"], 3, stride=2, padding=1)
+    norm = nn.BatchNorm3d(s["out_channels"])
+    first, second = nn.AvgPool3d(kernel_size=2), nn.AvgPool3d(kernel_size=2)
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = second(first(norm.to(x.dtype)(conv(x))))
+        return y
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def add_layer_norm_average_gelu(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"],
+        s["out_channels"],
+        (3, 3, 3),
+        stride=(2, 2, 2),
+        padding=(1, 1, 1),
+        output_padding=(1, 1, 1),
+    )
+    sum_weight = nn.Parameter(torch.tensor(1.0))
+    norm = nn.LayerNorm((s["out_width"],))
+    pool, gelu = nn.AvgPool3d(kernel_size=(2, 2, 2)), nn.GELU()
+
+    def forward(x: Tensor) -> Tensor:
+        y: Tensor = gelu(pool(norm(conv(x) + sum_weight)))
+        return y
+
+    own = {"sum_weight": sum_weight}
+    return Model(forward, layer(conv) | own | layer(norm, "norm_weight", "norm_bias"))
+
+
 EXAMPLES = {
     "074": Example(
         "74_ConvTranspose3d_LeakyReLU_Multiply_LeakyReLU_Max",
@@ -49,6 +82,20 @@ EXAMPLES = {
         (16, 64, 32, 64, 64),
         softmax_sigmoid,
         {"batch": 2, "in_channels": 5, "depth": 2, "height": 3, "width": 7, "out_channels": 19},
+    ),
+    "072": Example(
+        "72_ConvTranspose3d_BatchNorm_AvgPool_AvgPool",
+        ((64, 3, 32, 32, 32),),
+        (64, 16, 15, 15, 15),
+        batch_norm_average_average,
+        {"batch": 3, "in_channels": 2, "depth": 3, "height": 6, "width": 8, "out_channels": 2},
+    ),
+    "003": Example(
+        "3_ConvTranspose3d_Sum_LayerNorm_AvgPool_GELU",
+        ((32, 32, 16, 32, 32),),
+        (32, 64, 16, 32, 32),
+        add_layer_norm_average_gelu,
+        {"batch": 2, "in_channels": 9, "depth": 2, "height": 3, "width": 5, "out_channels": 5},
     ),
 }
 
