@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from tests.gpu_eval.problems.level2.shared import Example, Model, checks, layer
 
@@ -68,6 +69,29 @@ def add_layer_norm_average_gelu(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv) | own | layer(norm, "norm_weight", "norm_bias"))
 
 
+def layer_norm_gelu_scale(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 4, stride=2, padding=1, bias=True
+    )
+    norm = nn.LayerNorm(s["out_width"], eps=1e-5)
+
+    def forward(x: Tensor) -> Tensor:
+        return functional.gelu(norm(conv(x))) * 1.0
+
+    return Model(forward, layer(conv) | layer(norm, "norm_weight", "norm_bias"))
+
+
+def mean_add_softmax_tanh_scale(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(s["in_channels"], s["out_channels"], 3, stride=1, padding=1)
+    bias = nn.Parameter(torch.randn(1, s["out_channels"], 1, 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        y = conv(x).mean(dim=2, keepdim=True) + bias
+        return torch.tanh(torch.softmax(y, dim=1)) * 2.0
+
+    return Model(forward, layer(conv) | {"mean_bias": bias})
+
+
 EXAMPLES = {
     "074": Example(
         "74_ConvTranspose3d_LeakyReLU_Multiply_LeakyReLU_Max",
@@ -96,6 +120,20 @@ EXAMPLES = {
         (32, 64, 16, 32, 32),
         add_layer_norm_average_gelu,
         {"batch": 2, "in_channels": 9, "depth": 2, "height": 3, "width": 5, "out_channels": 5},
+    ),
+    "034": Example(
+        "34_ConvTranspose3d_LayerNorm_GELU_Scaling",
+        ((32, 32, 16, 32, 32),),
+        (32, 64, 32, 64, 64),
+        layer_norm_gelu_scale,
+        {"batch": 2, "in_channels": 3, "depth": 2, "height": 3, "width": 9, "out_channels": 5},
+    ),
+    "013": Example(
+        "13_ConvTranspose3d_Mean_Add_Softmax_Tanh_Scaling",
+        ((16, 16, 32, 128, 128),),
+        (16, 64, 1, 128, 128),
+        mean_add_softmax_tanh_scale,
+        {"batch": 2, "in_channels": 3, "depth": 5, "height": 9, "width": 8, "out_channels": 11},
     ),
 }
 
