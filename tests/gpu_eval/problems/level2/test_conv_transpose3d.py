@@ -92,6 +92,35 @@ def mean_add_softmax_tanh_scale(s: Mapping[str, int]) -> Model:
     return Model(forward, layer(conv) | {"mean_bias": bias})
 
 
+def max_softmax_subtract_swish_max(s: Mapping[str, int]) -> Model:
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, output_padding=1
+    )
+    pool = nn.MaxPool3d(kernel_size=2, stride=2, padding=0)
+    subtract = nn.Parameter(torch.randn(s["out_channels"]))
+
+    def forward(x: Tensor) -> Tensor:
+        y = torch.softmax(pool(conv(x)), dim=1) - subtract.view(1, -1, 1, 1, 1)
+        return torch.max(torch.sigmoid(y) * y, dim=1)[0]
+
+    return Model(forward, layer(conv) | {"subtrahend": subtract})
+
+
+def average_clamp_softmax_multiply(s: Mapping[str, int]) -> Model:
+    pool = nn.AvgPool3d(2)
+    conv = nn.ConvTranspose3d(
+        s["in_channels"], s["out_channels"], 3, stride=2, padding=1, output_padding=1
+    )
+    scale = nn.Parameter(torch.ones(1, s["out_channels"], 1, 1, 1))
+
+    def forward(x: Tensor) -> Tensor:
+        y = torch.clamp(conv(pool(x)), 0.0, 1.0)
+        flat = torch.softmax(y.view(y.shape[0], y.shape[1], -1), dim=2)
+        return flat.view(y.shape) * scale
+
+    return Model(forward, layer(conv) | {"scale": scale})
+
+
 EXAMPLES = {
     "074": Example(
         "74_ConvTranspose3d_LeakyReLU_Multiply_LeakyReLU_Max",
@@ -134,6 +163,20 @@ EXAMPLES = {
         (16, 64, 1, 128, 128),
         mean_add_softmax_tanh_scale,
         {"batch": 2, "in_channels": 3, "depth": 5, "height": 9, "width": 8, "out_channels": 11},
+    ),
+    "089": Example(
+        "89_ConvTranspose3d_MaxPool_Softmax_Subtract_Swish_Max",
+        ((128, 3, 16, 32, 32),),
+        (128, 16, 32, 32),
+        max_softmax_subtract_swish_max,
+        {"batch": 2, "in_channels": 2, "depth": 3, "height": 5, "width": 7, "out_channels": 11},
+    ),
+    "038": Example(
+        "38_ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply",
+        ((32, 32, 32, 64, 64),),
+        (32, 64, 32, 64, 64),
+        average_clamp_softmax_multiply,
+        {"batch": 2, "in_channels": 3, "depth": 7, "height": 9, "width": 12, "out_channels": 3},
     ),
 }
 
