@@ -21,7 +21,7 @@ from gpu_eval.campaign.shapes import PROFILES, full_shape, plan_shape
 from gpu_eval.campaign.witness_pool import witness_pool
 from gpu_eval.problems.definition import DimensionKind
 from gpu_eval.problems.loader import load_corpus
-from gpu_eval.problems.tensors import dimensions, smallest_sizes
+from gpu_eval.problems.tensors import dimensions, reduction_length, smallest_sizes
 from suiteopt.matrix.schema import ShapeScope
 
 CORPUS = load_corpus().problems
@@ -59,6 +59,7 @@ def test_fused_problems_are_full_unless_one_image_is_beyond_the_limits(name: str
         assert CONTRACT.limits.max_elements is not None
         assert (
             work(problem, values) > CONTRACT.limits.max_work
+            or reduction_length(problem, values) > CONTRACT.limits.max_reduction
             or held_elements(problem, values) > CONTRACT.limits.max_elements
             or tensor_elements(problem, values) > CONTRACT.limits.max_elements
         )
