@@ -1,6 +1,6 @@
 // 3 x 3 x 3 transposed convolution that keeps every axis, the mean along the depth, a bias, softmax
 // of the channels, tanh, scaled. The mean of a sum is the sum of means: added up along the depth,
-// the volume becomes three planes, one for each tap of that axis, and the convolution one of planes.
+// a volume becomes three planes, one for each tap of that axis, and the convolution one of planes.
 // A thread has one pixel; its logits wait where its outputs go, with a running maximum and sum.
 
 #include "limits.cuh"

@@ -1,7 +1,7 @@
-// Averages of 2 x 2 x 2 inputs, a 3 x 3 x 3 transposed convolution that doubles every axis, clamped,
-// softmax of each volume, a factor of the channel. What is clamped has a largest value that is
-// known beforehand, so exponentials need no maximum: the second kernel writes them and adds up each
-// block, the third adds up the blocks, the last divides.
+// Averages of 2 x 2 x 2 inputs, a 3 x 3 x 3 transposed convolution that doubles every axis,
+// clamped, softmax of each volume, a factor of the channel. What is clamped has a largest value
+// known beforehand, so exponentials need no maximum: the second kernel writes them and adds up
+// each block, the third adds up the blocks, the last divides.
 
 #include "deconv_octet.cuh"
 #include "fused_activations.cuh"
