@@ -13,6 +13,9 @@ from gpu_eval.problems.plan import Launch, LaunchPlan, Workspace, float32, int32
 
 ONE = "1"
 WEIGHTS = "in_channels * 27 * 4"
+PLANES = "batch * out_channels"
+VOXELS = "out_depth * out_height * out_width"
+WINDOWS = "last_depth * last_height * last_width"
 
 MADE_TWICE = Substrate(
     name="made-twice",
@@ -45,7 +48,7 @@ MADE_TWICE = Substrate(
             Launch(
                 kernel="deconv_normalise_average",
                 grid=(
-                    "ceil_div(last_depth * last_height * last_width, 64)",
+                    f"ceil_div({WINDOWS}, 64)",
                     "out_channels",
                     "batch",
                 ),
@@ -68,10 +71,76 @@ MADE_TWICE = Substrate(
                     int32("last_depth"),
                     int32("last_height"),
                     int32("last_width"),
-                    int32("out_depth * out_height * out_width"),
+                    int32(VOXELS),
                     float32("eps"),
                 ),
                 shared=WEIGHTS,
+            ),
+        ),
+    ),
+)
+
+POOLED_FIRST = Substrate(
+    name="pooled-first",
+    source="pooled_first.cu",
+    headers=("deconv_octet.cuh", "norm_block_moments.cuh", "welford.cuh"),
+    plan=LaunchPlan(
+        workspaces=(
+            Workspace("hidden", f"{PLANES} * {VOXELS}"),
+            Workspace("means", "out_channels"),
+            Workspace("inverses", "out_channels"),
+        ),
+        steps=(
+            Launch(
+                kernel="deconv_all_channels",
+                grid=("ceil_div(depth * height * width, 64)", "batch", ONE),
+                block=("64", ONE, ONE),
+                arguments=(
+                    pointer("x"),
+                    pointer("weight"),
+                    pointer("bias"),
+                    pointer("hidden"),
+                    int32("in_channels"),
+                    int32("depth"),
+                    int32("height"),
+                    int32("width"),
+                    int32("out_channels"),
+                ),
+                shared="in_channels * 8 * 64 * 4",
+            ),
+            Launch(
+                kernel="channel_moments",
+                grid=("out_channels", ONE, ONE),
+                block=("256", ONE, ONE),
+                arguments=(
+                    pointer("hidden"),
+                    pointer("means"),
+                    pointer("inverses"),
+                    int32("batch"),
+                    int32("out_channels"),
+                    int32(VOXELS),
+                    float32("eps"),
+                ),
+            ),
+            Launch(
+                kernel="average_normalise",
+                grid=(f"ceil_div({WINDOWS}, 128)", PLANES, ONE),
+                block=("128", ONE, ONE),
+                arguments=(
+                    pointer("hidden"),
+                    pointer("means"),
+                    pointer("inverses"),
+                    pointer("norm_weight"),
+                    pointer("norm_bias"),
+                    pointer("y"),
+                    int32("out_channels"),
+                    int32("out_depth"),
+                    int32("out_height"),
+                    int32("out_width"),
+                    int32("last_depth"),
+                    int32("last_height"),
+                    int32("last_width"),
+                ),
             ),
         ),
     ),
@@ -97,5 +166,5 @@ PROBLEM = fused_problem(
     ),
     x=("batch", "in_channels", "depth", "height", "width"),
     scalars={"eps": 1e-5},
-    substrates=(MADE_TWICE,),
+    substrates=(MADE_TWICE, POOLED_FIRST),
 )
