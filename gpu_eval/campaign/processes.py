@@ -1,8 +1,8 @@
 """Worker processes: cheap to start, so that a mutant may kill as many as it likes.
 
-Workers are forked from a server process that has imported what they need and done nothing else:
-it has one thread and no device, so forking it is safe, and a worker starts in milliseconds
-instead of importing torch anew.
+Workers are forked from a server process that has imported what they need, the built-in corpus
+included, and done nothing else: it has one thread and no device, so forking it is safe, and a
+worker starts in milliseconds instead of importing torch and running all definitions anew.
 """
 
 import contextlib
@@ -16,7 +16,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-_PRELOADED = ["torch", "numpy", "gpu_eval.campaign.worker", "gpu_eval.problems.orders"]
+_PRELOADED = [
+    "torch",
+    "numpy",
+    "gpu_eval.campaign.worker",
+    "gpu_eval.problems.orders",
+    "gpu_eval.devices.cuda",
+    "gpu_eval.devices.cuda_session",
+    "gpu_eval.campaign.inherited",
+]
 
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Keeps numerical libraries from starting threads in the server when they are imported."""

@@ -28,6 +28,10 @@ INCLUDE = Path(__file__).parent / "include"
 SHARED = ("gpu_eval.problems.families.", "gpu_eval.problems.blind.")
 """What definitions of the built-in corpus have in common, beside the interface."""
 
+_KEPT: dict[Path, tuple[tuple[int, int], Problem]] = {}
+"""Built-in problems that this process has loaded, or one that it was forked from, by definition:
+each with what the file looked like."""
+
 _WORD = r"(?!\.+(?:/|$))[A-Za-z0-9_.-]+"
 _ID = re.compile(rf"{_WORD}(/{_WORD})*")
 """Ids are names of directories below the matrix: no part is all dots."""
@@ -119,6 +123,28 @@ def load_corpus(directories: Sequence[Path] | None = None, *, built_in: bool = T
     for root in [*roots, *(directories or ())]:
         problems |= _load_directory(Path(root))
     return Corpus(MappingProxyType(dict(sorted(problems.items()))))
+
+
+def keep_built_in() -> None:
+    """Load the built-in corpus once for this process and all that are forked from it.
+
+    A definition that changes later is loaded anew by whoever asks for it.
+    """
+    for root in sorted(BUILT_IN.glob("level*")):
+        for path in sorted(root.glob(f"*/{DEFINITION}")):
+            seen = _looks(path)
+            _KEPT[path] = (seen, load_problem(path))
+
+
+def _kept(path: Path) -> Problem | None:
+    seen, problem = _KEPT.get(path, (None, None))
+    return problem if seen is not None and seen == _looks(path) else None
+
+
+def _looks(path: Path) -> tuple[int, int]:
+    """Return what tells whether a file has been written to."""
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
 
 
 def load_problem(path: Path) -> Problem:
@@ -248,7 +274,7 @@ def _load_directory(root: Path) -> dict[str, Problem]:
         )
     found: dict[str, Problem] = {}
     for path in paths:
-        problem = load_problem(path)
+        problem = _kept(path) or load_problem(path)
         if problem.id in found:
             other = found[problem.id].directory / DEFINITION
             raise UserError(f"{path}:1: the id '{problem.id}' is taken by {other}; choose another")
