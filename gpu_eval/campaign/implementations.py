@@ -1,13 +1,14 @@
 """Every implementation of a problem: substrates, controls, nulls, mutants and wild kernels."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpu_eval.devices.base import KernelSource
 from gpu_eval.mutation.catalogue import faults, is_locked
 from gpu_eval.mutation.fault import Fault
 from gpu_eval.problems.definition import Control, Problem, Substrate
-from gpu_eval.problems.loader import kernel_source
+from gpu_eval.problems.loader import kernel_source, sources
 from gpu_eval.problems.nulls import NULLS
 from gpu_eval.problems.plan import LaunchPlan
 from gpu_eval.problems.wild import WildKernel, wild_kernels
@@ -58,7 +59,11 @@ class Implementation:
 
 
 def implementations(
-    problem: Problem, *, wild: bool = False, sites: int | None = None
+    problem: Problem,
+    *,
+    wild: bool = False,
+    sites: int | None = None,
+    found: Sequence[Sequence[Fault]] | None = None,
 ) -> tuple[Implementation, ...]:
     """List the implementations of a problem; the same corpus gives the same list.
 
@@ -70,19 +75,39 @@ def implementations(
     sites : int or None
         At how many sites of a substrate a rule is applied, chosen by a hash of the fault's id;
         None for all. What a rule makes at many sites is mostly the same fault again.
+    found : sequence of sequences of Fault, optional
+        What `problem_faults` gives, where that is known.
     """
     substrates = [_substrate(problem, substrate) for substrate in problem.substrates]
     controls = [_control(problem, control) for control in problem.controls]
     nulls = [
         Implementation(f"{problem.id}:null:{null.name}", Kind.NULL, null.name) for null in NULLS
     ]
+    found = problem_faults(problem, sites) if found is None else found
     mutants = [
-        mutant
-        for substrate, implementation in zip(problem.substrates, substrates, strict=True)
-        for mutant in _thinned(_mutants(problem, substrate, implementation), sites)
+        _mutant(fault, implementation)
+        for implementation, faults_of_it in zip(substrates, found, strict=True)
+        for fault in faults_of_it
     ]
     foreign = [_wild(kernel) for kernel in wild_kernels(problem)] if wild else []
     return (*substrates, *controls, *nulls, *mutants, *foreign)
+
+
+def problem_faults(problem: Problem, sites: int | None) -> tuple[tuple[Fault, ...], ...]:
+    """Return the faults of each substrate, each rule at so many sites of it.
+
+    Raises
+    ------
+    UserError
+        If a source cannot be parsed.
+    """
+    try:
+        return tuple(
+            _thinned(faults(problem, one, sources(problem, one), one.plan), sites)
+            for one in problem.substrates
+        )
+    except UserError as error:  # it names the file, which many problems have
+        raise UserError(f"problem {problem.id}: {error}") from error
 
 
 def _substrate(problem: Problem, substrate: Substrate) -> Implementation:
@@ -122,43 +147,30 @@ def _control(problem: Problem, control: Control) -> Implementation:
     )
 
 
-def _thinned(mutants: list[Implementation], sites: int | None) -> list[Implementation]:
-    """Keep so many mutants of each rule, in their order: those whose ids hash lowest."""
+def _thinned(found: tuple[Fault, ...], sites: int | None) -> tuple[Fault, ...]:
+    """Keep so many faults of each rule, in their order: those whose ids hash lowest."""
     if sites is None:
-        return mutants
-    hashes = [hashlib.sha256(mutant.id.encode()).hexdigest() for mutant in mutants]
+        return found
+    hashes = [hashlib.sha256(fault.id.encode()).hexdigest() for fault in found]
     ranks: dict[str, list[str]] = {}
-    for mutant, rank in zip(mutants, hashes, strict=True):
-        ranks.setdefault(mutant.name, []).append(rank)
-    last = {rule: sorted(found)[:sites][-1] for rule, found in ranks.items()}
-    return [m for m, rank in zip(mutants, hashes, strict=True) if rank <= last[m.name]]
+    for fault, rank in zip(found, hashes, strict=True):
+        ranks.setdefault(fault.rule, []).append(rank)
+    last = {rule: sorted(some)[:sites][-1] for rule, some in ranks.items()}
+    return tuple(f for f, rank in zip(found, hashes, strict=True) if rank <= last[f.rule])
 
 
-def _mutants(
-    problem: Problem, substrate: Substrate, original: Implementation
-) -> list[Implementation]:
+def _mutant(fault: Fault, original: Implementation) -> Implementation:
     source = original.source
     assert source is not None
-    result = []
-    try:
-        found = faults(problem, substrate, source.files, substrate.plan)
-    except UserError as error:  # it names the file, which many problems have
-        raise UserError(f"problem {problem.id}: {error}") from error
-    for fault in found:
-        if fault.plan is None:
-            edited = replace(source, id=fault.id, files=fault.apply(source.files))
-        else:
-            edited = source
-        result.append(
-            Implementation(
-                fault.id,
-                Kind.MUTANT,
-                fault.rule,
-                substrate=original.id,
-                source=edited,
-                plan=fault.plan or substrate.plan,
-                fault=fault,
-                locked=is_locked(fault.rule),
-            )
-        )
-    return result
+    if fault.plan is None:
+        source = replace(source, id=fault.id, files=fault.apply(source.files))
+    return Implementation(
+        fault.id,
+        Kind.MUTANT,
+        fault.rule,
+        substrate=original.id,
+        source=source,
+        plan=fault.plan or original.plan,
+        fault=fault,
+        locked=is_locked(fault.rule),
+    )

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpu_eval.campaign.decisions import Asked, Decided, decide_all
 from gpu_eval.campaign.implementations import Implementation, implementations
-from gpu_eval.campaign.pool import candidate_pool
 from gpu_eval.campaign.pool_input import OWN, PoolInput, pool_hash
 from gpu_eval.campaign.replay import suite_pools
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.shapes import PROFILES, Profile
-from gpu_eval.campaign.witness_pool import witness_pool
 from gpu_eval.problems import expressions
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import Corpus, load_corpus
 from gpu_eval.problems.tensors import dimensions, shape_of
-from gpu_eval.problems.validate import validate
 from gpu_eval.problems.wild import with_wild_kernels
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Role, ShapeScope
@@ -146,11 +144,15 @@ def of_levels(problems: Sequence[Problem], levels: Sequence[int]) -> list[Proble
     return [p for p in problems if not levels or p.level in levels]
 
 
-def build_plan(settings: Settings) -> CampaignPlan:
+def build_plan(settings: Settings, checked: str = "") -> CampaignPlan:
     """Load and check the corpus, make and hash the pools, and list every implementation.
 
-    The witness pool is made first and from its own seeds: nothing that is chosen later can have
-    looked at it.
+    Parameters
+    ----------
+    settings : Settings
+    checked : str
+        The hash of a corpus whose definitions have been checked: those of the same hash are not
+        checked again.
 
     Raises
     ------
@@ -159,49 +161,51 @@ def build_plan(settings: Settings) -> CampaignPlan:
     """
     corpus = load_corpus([Path(directory) for directory in settings.corpora])
     sites = settings.sites  # None in a replay, which must find whatever its matrix ran
+    replayed: Mapping[str, tuple[PoolInput, ...]] = {}
     if settings.suite:
         profile = find_profile(settings.limits) if settings.limits else None
-        candidates = suite_pools(settings.suite, corpus, profile)
-        chosen = [corpus.problem(name) for name in candidates]
-        witnesses: dict[str, tuple[PoolInput, ...]] = {p.id: () for p in chosen}
+        replayed = suite_pools(settings.suite, corpus, profile)
+        chosen = [corpus.problem(name) for name in replayed]
     else:
         profile = find_profile(settings.profile)
         sites = profile.sites
         chosen = choose_problems(corpus, settings, profile)
-        for problem in chosen:
-            validate(problem)
-        witnesses = {p.id: witness_pool(p, profile) for p in chosen}
-        candidates = {p.id: candidate_pool(p, profile) for p in chosen}
-    corpus_hash = Corpus({p.id: p for p in chosen}).hash()
+    # A wrong definition is told better than its hash can; so the check comes first, where it comes.
+    known = bool(settings.suite) or (bool(checked) and checked == _corpus_hash(chosen, settings))
+    pools = "" if settings.suite else settings.profile
+    decided = decide_all(
+        corpus, [Asked(p.id, settings.corpora, pools, sites, known) for p in chosen]
+    )
+    candidates = replayed or {name: one.candidates for name, one in decided.items()}
     return CampaignPlan(
         profile=settings.profile,
         problems=tuple(
-            _plan_problem(p, candidates[p.id], witnesses[p.id], settings.wild, sites)
-            for p in chosen
+            _plan_problem(p, candidates[p.id], decided[p.id], settings.wild) for p in chosen
         ),
-        corpus_hash=with_wild_kernels(corpus_hash, chosen) if settings.wild else corpus_hash,
+        corpus_hash=_corpus_hash(chosen, settings),
         pool_hash=pool_hash([i for pool in candidates.values() for i in pool]),
-        witness_hash=pool_hash([i for pool in witnesses.values() for i in pool]),
+        witness_hash=pool_hash([i for one in decided.values() for i in one.witnesses]),
     )
 
 
+def _corpus_hash(chosen: Sequence[Problem], settings: Settings) -> str:
+    plain = Corpus({p.id: p for p in chosen}).hash()
+    return with_wild_kernels(plain, chosen) if settings.wild else plain
+
+
 def _plan_problem(
-    problem: Problem,
-    candidates: tuple[PoolInput, ...],
-    witnesses: tuple[PoolInput, ...],
-    wild: bool,
-    sites: int | None,
+    problem: Problem, candidates: tuple[PoolInput, ...], decided: Decided, wild: bool
 ) -> ProblemPlan:
-    inputs = candidates + witnesses
+    inputs = candidates + decided.witnesses
     _check_unique(problem.id, "input", (i.id for i in inputs))
-    listed = implementations(problem, wild=wild, sites=sites)
+    listed = implementations(problem, wild=wild, found=decided.faults)
     _check_unique(problem.id, "implementation", (i.id for i in listed))
     order = run_order(problem, inputs)
     repeated = repeated_inputs(order)
     return ProblemPlan(
         problem=problem,
         candidates=candidates,
-        witnesses=witnesses,
+        witnesses=decided.witnesses,
         # Repeated inputs first: whoever disagrees with himself on them is repeated on the others.
         order=tuple(sorted(order, key=lambda i: i.id not in repeated)),
         own=first_own_draw(candidates),

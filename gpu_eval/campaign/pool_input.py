@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from gpu_eval.campaign.shapes import CONTRACT_SHAPE, PlannedShape
@@ -131,7 +131,7 @@ def recipe_of(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def pool_hash(inputs: Iterable[PoolInput]) -> str:
     """Return the SHA-256 of a pool: ids, recipes with their versions, shapes, seeds, in order."""
-    listed = [asdict(pool_input) for pool_input in inputs]
+    listed = [vars(pool_input) for pool_input in inputs]
     text = json.dumps(listed, sort_keys=True, separators=(",", ":"), allow_nan=False, default=dict)
     return hashlib.sha256(text.encode()).hexdigest()
 

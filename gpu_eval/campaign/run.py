@@ -5,7 +5,7 @@ import json
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -132,8 +132,11 @@ def _resume(root: Path, device: Device | None, reporter: Reporter, scheduler: st
         settings = Settings.from_json(layout.settings.read_text("utf-8"), layout.settings)
         processes.warm_up()
         reporter.stage("planning")
-        plan = build_plan(settings)
-        _check_frozen(layout, plan)
+        frozen = _read_frozen(layout)
+        # What the same version has checked when the campaign began need not be checked again.
+        same = frozen.get("version") == tool_version()
+        plan = build_plan(settings, str(frozen.get("corpus_hash")) if same else "")
+        _check_frozen(layout, plan, frozen)
         device = device or open_for(settings)
         return _work(layout, settings, plan, device, reporter, scheduler, began)
 
@@ -214,13 +217,17 @@ def _freeze(layout: Layout, plan: CampaignPlan) -> None:
     write_atomic(layout.frozen, (json.dumps(frozen, indent=2) + "\n").encode())
 
 
-def _check_frozen(layout: Layout, plan: CampaignPlan) -> None:
+def _read_frozen(layout: Layout) -> dict[str, Any]:
     try:
         frozen: dict[str, Any] = json.loads(layout.frozen.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(
             f"{layout.frozen} is missing or damaged; start again in an empty directory"
         ) from error
+    return frozen
+
+
+def _check_frozen(layout: Layout, plan: CampaignPlan, frozen: Mapping[str, Any]) -> None:
     now = plan.frozen()
     for key, what in (
         ("corpus_hash", "corpus"),

@@ -85,6 +85,8 @@ def _rules_of(module: ModuleType) -> Iterator[AnyRule]:
 RULES: tuple[AnyRule, ...] = tuple(rule for module in _MODULES for rule in _rules_of(module))
 """Every rule of this package, in the order in which they are applied."""
 
+_NAMES = frozenset(one.name for one in RULES)
+
 
 @lru_cache(maxsize=1)
 def all_rules() -> tuple[AnyRule, ...]:
@@ -141,7 +143,7 @@ def is_locked(rule_name: str) -> bool:
     where it has four rules or more. Rules of other packages are locked by their hash alone, so
     that installing one never changes what is locked here.
     """
-    if any(one.name == rule_name for one in RULES):
+    if rule_name in _NAMES:
         return rule_name in _locked_names()
     return _fraction(rule_name) < LOCKED_SHARE
 

@@ -10,8 +10,9 @@ import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -91,14 +92,17 @@ def _shared_modules(text: str) -> dict[str, str]:
     return found
 
 
-def _imported(text: str) -> Iterator[str]:
+@lru_cache(maxsize=256)
+def _imported(text: str) -> tuple[str, ...]:
     """Return the names of all that a module imports, members of packages included."""
+    names: list[str] = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names.append(node.module)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return tuple(names)
 
 
 def load_corpus(directories: Sequence[Path] | None = None, *, built_in: bool = True) -> Corpus:

@@ -1,7 +1,8 @@
 """Checking the torch callables of a definition on tiny tensors, and shapes at the contract's."""
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gpu_eval.problems.definition import ParameterSpec, Problem, Structure, Tensors, TensorSpec
@@ -26,6 +27,24 @@ def check_callables(problem: Problem, definition: Definition) -> None:
         If one of them raises (at the line where it does), or gives other names, shapes or dtypes
         than declared.
     """
+    with _one_thread():
+        _check_callables(problem, definition)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute with one thread: of tensors this small others take longer to wake than to help."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _check_callables(problem: Problem, definition: Definition) -> None:
     import torch
 
     values = dimensions(problem, smallest_sizes(problem))

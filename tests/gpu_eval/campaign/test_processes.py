@@ -48,11 +48,12 @@ def test_the_server_has_one_thread_and_no_device() -> None:
 def inherited(connection: Connection, directory: str) -> None:
     """Say what of its corpus a worker has from the server, and what else it has from there."""
     corpus = load_corpus([Path(directory)])
-    import torch
+    from torch import cuda
 
     kept = {id(problem) for _, problem in loader._KEPT.values()}
     new = [name for name, problem in corpus.problems.items() if id(problem) not in kept]
-    state = (threading.active_count(), torch.cuda.is_initialized(), "pycuda" in sys.modules)
+    has_device = cuda.is_initialized()  # type: ignore[no-untyped-call]
+    state = (threading.active_count(), has_device, "pycuda" in sys.modules)
     connection.send((new, load_corpus().hash(), state))
 
 
