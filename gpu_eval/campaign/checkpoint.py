@@ -82,7 +82,8 @@ def save(shards: Path, key: str, progress: Progress) -> None:
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(state).encode(), dtype=np.uint8)
     np.savez(buffer, cells=progress.table.array(), state=text)
-    write_atomic(shards / (key + SUFFIX), buffer.getvalue())
+    # A successor waits for this. It reads no damaged file, and what is lost can be run again.
+    write_atomic(shards / (key + SUFFIX), buffer.getvalue(), durable=False)
 
 
 def load(shards: Path, key: str) -> Progress:
@@ -96,7 +97,7 @@ def load(shards: Path, key: str) -> Progress:
         if cells.dtype != RECORD:
             return Progress()
         return Progress(
-            table=CellTable(cells.tolist()),
+            table=CellTable(cells),
             fatal={s: FatalRecord(*counts) for s, counts in state["fatal"].items()},
             decided=set(state["decided"]),
             racy=set(state["racy"]),

@@ -23,6 +23,7 @@ _PRELOADED = [
     "gpu_eval.problems.orders",
     "gpu_eval.devices.cuda",
     "gpu_eval.devices.cuda_session",
+    "gpu_eval.cli.main",  # every worker imports the program's main module
     "gpu_eval.campaign.inherited",
 ]
 

@@ -19,11 +19,19 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Replace a file's content, so that a crash leaves the old content or the new.
 
     The bytes go to a temporary name in the same directory, to the disk, and then to ``path``;
     missing directories are made.
+
+    Parameters
+    ----------
+    path : Path
+    data : bytes
+    durable : bool
+        Whether to wait for the disk. Without that the death of the process still leaves one or the
+        other, and that of the machine may leave anything: for files whose readers tell damage.
 
     Raises
     ------
@@ -41,9 +49,11 @@ def write_atomic(path: Path, data: bytes) -> None:
         with partial.open("wb") as handle:
             handle.write(data)
             handle.flush()
-            os.fsync(handle.fileno())
+            if durable:
+                os.fsync(handle.fileno())
         os.replace(partial, path)
-        _sync_directory(path.parent)
+        if durable:
+            _sync_directory(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)

@@ -69,6 +69,27 @@ def test_the_order_of_running_leaves_no_trace() -> None:
     assert read["max_abs"].tolist() == [0, 0.125, 1, 1.125, 2, 2.125]
 
 
+def test_copies_share_what_was_and_not_what_comes() -> None:
+    table = CellTable()
+    assert (len(table), len(table.array())) == (0, 0)
+    table.add(1, 0, [outcome(Status.OK, 0.5)])
+    copied = table.copy()
+    table.add(0, 0, [outcome(Status.OK, 0.25)])
+    copied.mark(0, 0, Status.CLOSED)
+    copied.mark(0, 1, Status.DECIDED)
+    assert (len(table), len(copied)) == (2, 3)
+    assert table.array()["rms"].tolist() == [0.25, 0.5]
+    assert [STATUSES[s] for s in copied.array()["status"]] == [
+        Status.CLOSED,
+        Status.DECIDED,
+        Status.OK,
+    ]
+    assert table.array()["subject"].tolist() == [0, 1]
+    again = CellTable(from_bytes(copied.to_bytes()))
+    again.mark(2, 0, Status.CLOSED)
+    assert again.array()[:3].tobytes() == copied.array().tobytes()
+
+
 def test_other_columns_are_refused() -> None:
     import io
 
