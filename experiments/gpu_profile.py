@@ -7,8 +7,9 @@ Reads the journal and the shards of a campaign, finished or not, or of a pack of
         --json experiments/results/gpu_profile.json --markdown experiments/results/gpu_profile.md
 
 A worker-second is a second of one of the processes that measure. What a task spent is in its notes;
-the rest of the time of all workers went into contexts that died and were made anew, waiting for a
-task, and tasks under way when the campaign was stopped. Beside the seconds of mutants' own runs
+of the rest the journal says for how long no worker was ready (contexts that died and were made
+anew), for how long there was no task, and how long tasks had been under way whose worker ended.
+Beside the seconds of mutants' own runs
 stands what `gpu-eval run --dry-run` says of the same cells, for one GPU that does nothing else.
 """
 
@@ -18,7 +19,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,38 @@ class Spent:
 
 
 @dataclass
+class Present:
+    """What the journal says of the workers that measure, all sittings counted together.
+
+    Attributes
+    ----------
+    started, ready, starting : float
+        Processes started, those that came as far as taking tasks, and the seconds that took.
+    lost : dict of str to float
+        How many ended at a task, by how.
+    short, waiting : float
+        Worker-seconds without a worker that was ready, and without a task.
+    interrupted : dict of str to float
+        Worker-seconds at tasks until their worker ended, by how; some of them are noted.
+    """
+
+    started: float = 0
+    ready: float = 0
+    starting: float = 0.0
+    lost: dict[str, float] = field(default_factory=dict)
+    short: float = 0.0
+    waiting: float = 0.0
+    interrupted: dict[str, float] = field(default_factory=dict)
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Take in what one sitting says; an older campaign says less."""
+        for name in ("started", "ready", "starting", "short", "waiting"):
+            setattr(self, name, getattr(self, name) + event.get(name, 0))
+        self.lost = added([self.lost, event.get("lost", {})])
+        self.interrupted = added([self.interrupted, event.get("interrupted", {})])
+
+
+@dataclass
 class Profile:
     """What is known of some sittings of a campaign.
 
@@ -90,12 +123,14 @@ class Profile:
     problems : dict of str to Spent
     earlier : float
         Worker-seconds of the tasks counted that must have been spent in sittings before.
+    present : Present
     """
 
     wall: float
     workers: int
     problems: dict[str, Spent] = field(default_factory=dict)
     earlier: float = 0.0
+    present: Present = field(default_factory=Present)
 
     def total(self, part: str) -> dict[str, float]:
         """Add up the seconds of all problems, by phase; ``part`` is ``base`` or ``blocks``."""
@@ -106,6 +141,11 @@ class Profile:
         """Worker-seconds that no task has noted."""
         noted = sum(sum(self.total(part).values()) for part in ("base", "blocks"))
         return self.workers * self.wall - (noted - self.earlier)
+
+    @property
+    def unnoted(self) -> float:
+        """Worker-seconds at tasks that these have not noted: interrupted, or between phases."""
+        return self.unaccounted - self.present.short - self.present.waiting
 
 
 def profile(root: Path, gpus: int, sitting: int) -> Profile:
@@ -140,6 +180,8 @@ def profile(root: Path, gpus: int, sitting: int) -> Profile:
         before = at
         if event["event"] == "done" and not event["key"].startswith("compile"):
             _add(found, layout.shards, event["key"], at - began, named, plans)
+        elif event["event"] == "attendance":
+            found.present.add(event)
         elif event["event"] == "verdict":
             found.problems.setdefault(_problem_of(event["subject"]), Spent()).lost += 1
     for path in sorted(layout.shards.glob("*" + SUFFIX)):
@@ -217,6 +259,8 @@ def as_json(found: Profile) -> dict[str, Any]:
         "base": {name: round(value, 1) for name, value in found.total("base").items()},
         "blocks": {name: round(value, 1) for name, value in found.total("blocks").items()},
         "unaccounted": round(found.unaccounted, 1),
+        "unnoted": round(found.unnoted, 1),
+        "workers_present": asdict(found.present),
         "of_earlier_sittings": round(found.earlier, 1),
         "cells": sum(spent.cells for spent in found.problems.values()),
         "lost": sum(spent.lost for spent in found.problems.values()),
@@ -248,8 +292,8 @@ def as_markdown(found: Profile) -> str:
         lines.append(f"| {phase} | {base:.0f} | {blocks:.0f} | {(base + blocks) / whole:.1%} |")
     lines += [
         f"| of sittings before | | -{found.earlier:.0f} | -{found.earlier / whole:.1%} |",
-        f"| no task's: lost contexts, starting, waiting, stopped | | {found.unaccounted:.0f} "
-        f"| {found.unaccounted / whole:.1%} |",
+        f"| no task's: | | {found.unaccounted:.0f} | {found.unaccounted / whole:.1%} |",
+        *_present(found),
         "",
         "| problem | base inputs | facts | controls | block inputs | kernels | estimate | lost |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
@@ -261,6 +305,28 @@ def as_markdown(found: Profile) -> str:
         cells = " | ".join(f"{value:.1f}" for value in values)
         lines.append(f"| {name} | {cells} | {spent.lost} |")
     return "\n".join(lines) + "\n"
+
+
+def _present(found: Profile) -> list[str]:
+    """Return what is known of the time that no task has noted."""
+    present, whole = found.present, found.workers * found.wall
+    if not present.started:
+        return []  # a campaign that does not say, or has no sitting that ended
+    rows = (
+        ("no worker was ready (lost contexts, starting)", present.short),
+        ("there was nothing to do", present.waiting),
+        ("at tasks: since their last note, or between phases", found.unnoted),
+    )
+    took = present.starting / present.ready if present.ready else 0.0
+    lost = ", ".join(f"{how} {count:.0f}" for how, count in present.lost.items())
+    cut = ", ".join(f"{how} {seconds:.0f}" for how, seconds in present.interrupted.items())
+    return [
+        *(f"| - {what} | | {value:.0f} | {value / whole:.1%} |" for what, value in rows),
+        "",
+        f"{present.started:.0f} workers were started, and {took:.1f} s passed until one was ready. "
+        f"Ended at a task: {lost or 'none'}. Worker-seconds at tasks that were interrupted, noted "
+        f"or not, by how: {cut or 'none'}.",
+    ]
 
 
 def main(arguments: list[str]) -> int:

@@ -56,12 +56,17 @@ class _Worker:
     place: int
     started: float
     task: Task | None = None
+    began: float = 0.0
     ready: bool = False
     used: bool = False
 
 
 COMPILER = -1
 """Place of a worker that takes no device."""
+
+STARTING = 2
+"""So many of those that stand by start at the same time at a place: the driver makes one context
+after the other, and each stops all processes that measure there."""
 
 
 @dataclass
@@ -176,7 +181,7 @@ class Supervisor:
                 self._hand_out()
                 if self._schedule.finished and not self._busy():
                     return
-                self._attendance.look(time.monotonic(), self._missing())
+                self._attendance.look(time.monotonic(), *self._absent())
                 self._listen()
                 self._report(self._schedule.done_cells + self._cells_under_way(), "")
         finally:
@@ -184,22 +189,32 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 self._journal.attendance(self._attendance)
 
-    def _missing(self) -> int:
-        """Return how many workers more would measure, were they ready."""
-        measuring = self._jobs * len(self._places)
-        busy = sum(w.place != COMPILER and w.task is not None for w in self._workers)
-        waiting = any(w.ready and w.task is None for w in self._workers if w.place != COMPILER)
+    def _absent(self) -> tuple[int, int]:
+        """Return how many workers are not there to measure, and how many have nothing to do."""
+        measuring = [w for w in self._workers if w.place != COMPILER]
+        free = self._jobs * len(self._places) - sum(w.task is not None for w in measuring)
         # One that is ready and has nothing to do says that there is nothing to do.
-        return 0 if waiting and busy < measuring else measuring - busy
+        waiting = any(w.ready and w.task is None and not self._full(w.place) for w in measuring)
+        return (0, free) if waiting else (free, 0)
 
     def _busy(self) -> list[_Worker]:
         return [w for w in self._workers if w.task is not None]
 
     def _hand_out(self) -> None:
+        """Give tasks to those who are ready; then start others, which takes a moment each."""
+        self._hand_out_tasks()
         for place in range(COMPILER, len(self._places)):
             wanted = self._compilers if place == COMPILER else self._jobs + self._device.standby
-            while sum(w.place == place for w in self._workers) < wanted:
+            while sum(w.place == place for w in self._workers) < wanted and self._may_start(place):
                 self._start(place)
+
+    def _may_start(self, place: int) -> bool:
+        """Whether one more may start now: all that are to measure, but few that will stand by."""
+        ready = [w.ready for w in self._workers if w.place == place]
+        missing = self._jobs - sum(ready)
+        return place == COMPILER or ready.count(False) < max(STARTING, missing)
+
+    def _hand_out_tasks(self) -> None:
         for worker in list(self._workers):
             if not worker.ready or worker.task is not None or self._full(worker.place):
                 continue
@@ -212,6 +227,7 @@ class Supervisor:
                 self._start(worker.place)
                 continue
             worker.task = task
+            worker.began = time.monotonic()
             worker.used = True
             worker.beacon.reset()
             # A worker that is gone shows at the next look at its pipe.
@@ -282,9 +298,11 @@ class Supervisor:
                 self._replace(worker, task, message)
             case LostBatch() if isinstance(task, CellTask):
                 self._attendance.lost["batch"] += 1
-                self._stop(worker)
+                self._interrupt(worker, "batch")
                 self._singly(task, message.input)
             case Done() if task is not None:
+                if worker.place != COMPILER:
+                    self._attendance.done += time.monotonic() - worker.began
                 worker.task = None
                 self._journal.done(task.key, message.files)
                 self._trouble.pop(task.key, None)
@@ -295,8 +313,9 @@ class Supervisor:
 
     def _replace(self, worker: _Worker, task: CellTask, lost: Lost) -> None:
         """Take a verdict that the worker itself has given, and go on with a fresh worker."""
-        self._attendance.lost["cell" if lost.subject else "between"] += 1
-        self._stop(worker)
+        how = "cell" if lost.subject else "between"
+        self._attendance.lost[how] += 1
+        self._interrupt(worker, how)
         if not lost.subject:
             self._count_outside(task, lost.message)
             self._again.append(self._schedule.again(task))
@@ -338,7 +357,7 @@ class Supervisor:
     def _bury(self, worker: _Worker, hung: bool = False) -> None:
         """Take in the death of a worker (or kill one that hangs), and decide what it means."""
         task, seen = worker.task, worker.beacon.read()
-        self._stop(worker)
+        self._interrupt(worker, "death")
         worker.process.join()
         code = worker.process.exitcode
         if task is None:
@@ -396,6 +415,14 @@ class Supervisor:
     def _cells_under_way(self) -> int:
         return sum(w.beacon.read().cells for w in self._busy())
 
+    def _interrupt(self, worker: _Worker, how: str) -> None:
+        """Stop a worker, and note what it had spent at its task."""
+        task = worker.task
+        if task is not None and worker.place != COMPILER:
+            base = isinstance(task, CellTask) and task.facts is None
+            self._attendance.ended(how, time.monotonic() - worker.began, base)
+        self._stop(worker)
+
     def _stop(self, worker: _Worker) -> None:
         processes.strike(worker.process)
         self._dying = [process for process in self._dying if process.is_alive()]
@@ -407,6 +434,6 @@ class Supervisor:
 
     def _stop_all(self) -> None:
         for worker in list(self._workers):
-            self._stop(worker)
+            self._interrupt(worker, "stopped")
         for process in self._dying:
             process.join()

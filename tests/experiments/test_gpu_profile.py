@@ -99,6 +99,28 @@ def test_only_some_sittings(campaign: tuple[Path, CampaignPlan]) -> None:
     assert found.problems[PROBLEM].cells == 6
 
 
+def test_time_without_tasks_is_told_apart(campaign: tuple[Path, CampaignPlan]) -> None:
+    root, _ = campaign
+    assert "- no worker was ready" not in gpu_profile.as_markdown(gpu_profile.profile(root, 2, 1))
+    older = {"started": 8, "ready": 6, "starting": 12.0, "lost": {"cell": 2}, "short": 5.0}
+    newer = {**older, "interrupted": {"cell": 3.0, "base stopped": 4.0}, "waiting": 2.5}
+    with Layout(root).journal.open("a") as journal:
+        for at, event in ((12.5, older), (13.0, newer)):
+            journal.write(json.dumps({"at": at, "event": "attendance", **event}) + "\n")
+    found = gpu_profile.profile(root, gpus=2, sitting=1)
+    present = found.present
+    assert (present.started, present.ready, present.starting) == (16, 12, 24.0)
+    assert (present.lost, present.short, present.waiting) == ({"cell": 4}, 10.0, 2.5)
+    assert present.interrupted == {"base stopped": 4.0, "cell": 3.0}
+    assert found.unnoted == pytest.approx(4 * 15.0 - (16.5 - 4.0) - 12.5)
+    text = gpu_profile.as_markdown(found)
+    assert "| - no worker was ready (lost contexts, starting) | | 10 | 16.7% |" in text
+    assert "| - there was nothing to do | | 2 | 4.2% |" in text
+    assert "16 workers were started, and 2.0 s passed until one was ready." in text
+    assert "Ended at a task: cell 4." in text
+    assert "by how: base stopped 4, cell 3." in text
+
+
 def test_a_pack_is_read_too(
     campaign: tuple[Path, CampaignPlan], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,3 +147,7 @@ def test_a_real_campaign_says_whose_its_tasks_are(tmp_path: Path) -> None:
     assert set(found.problems) - {gpu_profile.UNKNOWN} <= set(load_corpus([corpus]).problems)
     assert found.total("base")["controls"] > 0
     assert sum(spent.estimate for spent in found.problems.values()) > 0
+    # What tasks and the absence of workers take is all of the time, but for the moments between.
+    assert found.present.started == 1
+    assert set(found.present.interrupted) <= {"base stopped", "stopped"}
+    assert 0 <= found.present.short <= found.workers * found.wall
