@@ -108,6 +108,8 @@ class CudaDevice(Device):
         for name in RECIPES:
             made = generate(name, (8, 8), 0, {}, "cuda")
             bool((torch.isfinite(made.double()) & (made.abs() > 1)).any())
+        # Importing pycuda takes a moment, too, and a session begins with it.
+        _driver()
 
     def open(self) -> Session:
         """Take the GPU in this process; one that has just been lost is waited for."""
