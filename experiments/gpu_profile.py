@@ -232,7 +232,7 @@ def _among(statuses: Any) -> Any:
 
 def _plans(settings: Settings, frozen: Mapping[str, Any]) -> dict[str, ProblemPlan]:
     """Return the plan by problem; nothing where it is not the campaign's any more."""
-    plan = build_plan(settings)
+    plan = build_plan(settings, str(frozen["corpus_hash"]))
     same = all(plan.frozen()[name] == frozen[name] for name in ("pool_hash", "witness_hash"))
     return {p.id: p for p in plan.problems} if same else {}
 

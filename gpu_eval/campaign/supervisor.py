@@ -68,6 +68,9 @@ STARTING = 2
 """So many of those that stand by start at the same time at a place: the driver makes one context
 after the other, and each stops all processes that measure there."""
 
+SLOW_START_SECONDS = 20.0
+"""Whoever takes longer to start, for whatever reason, does not keep others from starting."""
+
 
 @dataclass
 class _Trouble:
@@ -210,9 +213,11 @@ class Supervisor:
 
     def _may_start(self, place: int) -> bool:
         """Whether one more may start now: all that are to measure, but few that will stand by."""
-        ready = [w.ready for w in self._workers if w.place == place]
-        missing = self._jobs - sum(ready)
-        return place == COMPILER or ready.count(False) < max(STARTING, missing)
+        here = [w for w in self._workers if w.place == place]
+        began = time.monotonic() - SLOW_START_SECONDS
+        starting = sum(not w.ready and w.started > began for w in here)
+        missing = self._jobs - sum(w.ready for w in here)
+        return place == COMPILER or starting < max(STARTING, missing)
 
     def _hand_out_tasks(self) -> None:
         for worker in list(self._workers):

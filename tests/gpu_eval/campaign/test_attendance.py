@@ -1,13 +1,14 @@
 """Counting workers that were there, and the seconds of those that were not."""
 
 import random
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gpu_eval.campaign import processes
+from gpu_eval.campaign import processes, supervisor
 from gpu_eval.campaign.attendance import Attendance
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.supervisor import STARTING, Supervisor, _Worker
@@ -85,7 +86,7 @@ def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Supervisor:
     mute: Any = Mute()
 
     def start(self: Supervisor, place: int) -> None:
-        worker = _Worker(mute, mute, mute, tmp_path / "beacon", place, 0.0)
+        worker = _Worker(mute, mute, mute, tmp_path / "beacon", place, time.monotonic())
         self._workers.append(worker)
 
     monkeypatch.setattr(Supervisor, "_start", start)
@@ -123,6 +124,18 @@ def test_those_that_stand_by_start_few_at_a_time(watched: Supervisor) -> None:
             worker.ready = True
         watched._hand_out()
     assert [len(at(watched, place)) for place in (0, 1)] == [JOBS + STANDBY] * 2
+
+
+def test_who_never_gets_ready_keeps_nobody_from_starting(watched: Supervisor) -> None:
+    watched._hand_out()
+    *others, stuck = at(watched, 0)
+    for worker in others:
+        worker.ready = True
+    watched._hand_out()
+    assert len(at(watched, 0)) == JOBS + STARTING - 1
+    stuck.started -= supervisor.SLOW_START_SECONDS
+    watched._hand_out()
+    assert len(at(watched, 0)) == JOBS + STARTING
 
 
 def test_a_task_is_handed_out_before_anybody_starts(
