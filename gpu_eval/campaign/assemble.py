@@ -22,7 +22,7 @@ from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import InputFacts
 from gpu_eval.devices.base import Device
-from gpu_eval.problems.plan import render
+from gpu_eval.problems.plan_text import render
 from gpu_eval.problems.tensors import contract, reduction_length
 from gpu_eval.problems.wild import FOLDER, INDEX
 from suiteopt.matrix.cells import stored_cells

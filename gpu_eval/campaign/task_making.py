@@ -8,7 +8,7 @@ from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.tasks import CellTask, CompileTask, InputFacts, Subject, content_key
 from gpu_eval.devices.base import KernelSource
-from gpu_eval.problems.plan import render
+from gpu_eval.problems.plan_text import render
 
 
 class TaskMaker:
