@@ -3,37 +3,26 @@
 Problems overlap: while the last unit of one compiles, the other workers go on with the next.
 """
 
-import bisect
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gpu_eval.campaign import results
-from gpu_eval.campaign.chunks import compile_chunks, in_blocks
+from gpu_eval.campaign.chunks import in_blocks
 from gpu_eval.campaign.equivalence import classify
-from gpu_eval.campaign.estimate import planned_seconds
 from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.plan import CampaignPlan
 from gpu_eval.campaign.problem_state import ProblemState, subject_of
 from gpu_eval.campaign.settings import Settings
-from gpu_eval.campaign.tasks import (
-    CellTask,
-    CompileTask,
-    InputFacts,
-    Subject,
-    Task,
-    content_key,
-)
-from gpu_eval.devices.base import Binary, KernelSource
-from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan, render
+from gpu_eval.campaign.task_making import TaskMaker
+from gpu_eval.campaign.task_queue import TaskQueue
+from gpu_eval.campaign.tasks import CellTask, CompileTask, Subject, Task
+from gpu_eval.devices.base import Binary
+from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Kind
-
-AHEAD = 2
-"""So many problems for each worker are begun before the first one's blocks come."""
 
 JUDGED = (Kind.MUTANT, Kind.WILD)
 """Kinds that run in blocks, by the facts of the base task, which they have no part in."""
@@ -59,20 +48,10 @@ class Schedule:
         self._settings = settings
         self._journal = journal
         self._shards = shards
-        self._common = {
-            "device": device,
-            "corpus": plan.corpus_hash,
-            "pool": plan.pool_hash,
-            "witness": plan.witness_hash,
-            "floor": settings.deadline_floor,
-        }
+        self._make = TaskMaker(plan, settings, device)
+        self._queue = TaskQueue(plan.problems, settings.jobs)
         self.states = {p.id: ProblemState(p) for p in plan.problems}
-        self._ready: list[Task] = []
-        # What takes longest comes first, so that it is not what everybody waits for at the end.
-        longest = sorted(plan.problems, key=lambda p: -planned_seconds(p))
-        self._ranks = {problem.id: rank for rank, problem in enumerate(longest)}
         self._open = 0
-        self._ahead = AHEAD * max(settings.jobs, 1)
         self.done_cells = 0
         self.restored_cells = 0
         for state in self.states.values():
@@ -81,7 +60,7 @@ class Schedule:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to do or being done."""
-        return not self._ready and not self._open
+        return self._queue.empty and not self._open
 
     @property
     def cells(self) -> int:
@@ -94,11 +73,9 @@ class Schedule:
         Tasks whose results are there and undamaged are taken in without being run.
         """
         while True:
-            places = (place for place, t in enumerate(self._ready) if isinstance(t, kinds))
-            place = next(places, None)
-            if place is None:
+            task = self._queue.take(kinds)
+            if task is None:
                 return None
-            task = self._ready.pop(place)
             self._open += 1
             if isinstance(task, CellTask) and self._journal.is_shattered(task.key):
                 self.shatter(task)
@@ -160,25 +137,19 @@ class Schedule:
         return replace(task, verdicts=self._journal.verdicts(task.key))
 
     def _start(self, state: ProblemState) -> None:
-        chunks = compile_chunks(state.plan.implementations)
-        for number, chunk in enumerate(chunks):
-            task = CompileTask(
-                self._key("compile", sources=[_describe(s) for s in chunk]),
-                state.plan.id,
-                tuple(chunk),
-            )
+        for number, task in enumerate(self._make.compiles(state.plan)):
             if number == 0:
                 state.originals = task.key
             state.compiling += 1
-            self._insert(task)
+            self._queue.add(task, leads=number == 0)
 
     def _plan_base(self, state: ProblemState) -> None:
         originals = [i for i in state.plan.implementations if i.kind not in JUDGED]
         _must_compile(originals, state.binaries)
         subjects = tuple(subject_of(i, state.binaries) for i in originals)
-        state.base = self._cell_task(state, subjects, None)
+        state.base = self._make.cells(state.plan, subjects, None)
         state.unfinished += 1
-        self._insert(state.base)
+        self._queue.add(state.base, leads=True)
 
     def _plan_blocks(self, state: ProblemState) -> None:
         problem = state.plan.problem
@@ -211,59 +182,10 @@ class Schedule:
     def _add_block(
         self, state: ProblemState, subjects: tuple[Subject, ...], fresh: bool = False
     ) -> None:
-        task = replace(self._cell_task(state, subjects, state.facts), fresh=fresh)
+        task = self._make.cells(state.plan, subjects, state.facts, fresh)
         state.blocks.append(task)
         state.unfinished += 1
-        self._insert(task)
-
-    def _insert(self, task: Task) -> None:
-        """Put a task where it belongs: base tasks before the blocks that wait for them."""
-        bisect.insort(self._ready, task, key=self._rank)
-
-    def _rank(self, task: Task) -> tuple[int, int]:
-        """Problem by problem; what a problem's blocks wait for comes some problems ahead of them.
-
-        So there are blocks to run beside base tasks, whose controls mostly keep one
-        multiprocessor busy, and a campaign that is stopped has whole problems to show.
-        """
-        state, rank = self.states[task.problem], self._ranks[task.problem]
-        if isinstance(task, CompileTask):
-            ahead = self._ahead if task.key == state.originals else 0
-        else:
-            ahead = self._ahead if task.facts is None else 0
-        return (rank - ahead, rank)
-
-    def _cell_task(
-        self,
-        state: ProblemState,
-        subjects: tuple[Subject, ...],
-        facts: dict[str, InputFacts] | None,
-    ) -> CellTask:
-        plan = state.plan
-        key = self._key(
-            "base" if facts is None else "block",
-            inputs=[i.id for i in plan.order],
-            repeated=sorted(plan.repeated),
-            subjects=[
-                (s.id, s.binary and s.binary.machine_code, s.plan and render(s.plan))
-                for s in subjects
-            ],
-            problem=plan.id,
-        )
-        return CellTask(
-            key=key,
-            problem=plan.id,
-            inputs=plan.order,
-            repeated=plan.repeated,
-            subjects=subjects,
-            facts=facts,
-            own=plan.own,
-            deadline_floor=self._settings.deadline_floor,
-            lanes=self._settings.lanes,
-        )
-
-    def _key(self, prefix: str, **content: object) -> str:
-        return content_key(prefix, {**self._common, **content})
+        self._queue.add(task, leads=task.facts is None)
 
 
 def _must_compile(
@@ -277,9 +199,3 @@ def _must_compile(
                 f"{implementation.kind} {implementation.id} does not compile: "
                 f"{binaries[source.id].error}; correct {source.main} and start again"
             )
-
-
-def _describe(source: KernelSource) -> str:
-    return json.dumps(
-        [source.id, dict(source.files), source.main, source.kernels, source.flags], sort_keys=True
-    )

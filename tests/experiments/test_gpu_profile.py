@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import gpu_campaign, gpu_profile
+from experiments import campaign_seconds, gpu_campaign, gpu_profile
 from gpu_eval.campaign import checkpoint
 from gpu_eval.campaign.cells import RECORD, STATUS_CODES
 from gpu_eval.campaign.checkpoint import Progress
@@ -79,7 +79,7 @@ def campaign(tmp_path: Path) -> tuple[Path, CampaignPlan]:
 
 def test_seconds_by_phase_and_problem(campaign: tuple[Path, CampaignPlan]) -> None:
     root, plan = campaign
-    found = gpu_profile.profile(root, gpus=2, sitting=1)
+    found = campaign_seconds.profile(root, gpus=2, sitting=1)
     assert (found.workers, found.wall) == (4, 14.0)
     assert found.total("base") == {"controls": 2.0, "inputs": 1.0}
     assert found.total("blocks") == {"inputs": 3.0, "kernels": 10.5}
@@ -94,7 +94,7 @@ def test_seconds_by_phase_and_problem(campaign: tuple[Path, CampaignPlan]) -> No
 
 
 def test_only_some_sittings(campaign: tuple[Path, CampaignPlan]) -> None:
-    found = gpu_profile.profile(campaign[0], gpus=1, sitting=2)
+    found = campaign_seconds.profile(campaign[0], gpus=1, sitting=2)
     assert (found.wall, found.total("base")) == (10.0, {})
     assert found.problems[PROBLEM].cells == 6
 
@@ -108,7 +108,7 @@ def test_a_pack_is_read_too(
     command = [str(tmp_path / "pack"), "--json", str(figures), "--markdown", str(table)]
     assert gpu_profile.main(command) == 0
     written = json.loads(figures.read_text())
-    assert written == gpu_profile.as_json(gpu_profile.profile(root, 1, 1))
+    assert written == gpu_profile.as_json(campaign_seconds.profile(root, 1, 1))
     assert table.read_text() == capsys.readouterr().out
     assert "| kernels | 0 | 10 | 37.5% |" in table.read_text()
     with pytest.raises(UserError, match="no campaign"):
@@ -121,7 +121,7 @@ def test_a_real_campaign_says_whose_its_tasks_are(tmp_path: Path) -> None:
     root = tmp_path / "matrix"
     with pytest.raises(UserError, match="interrupted"):
         start(root, settings, FakeDevice(pause=0.002), Stop(Layout(root).journal))
-    found = gpu_profile.profile(root, gpus=1, sitting=1)
-    assert set(found.problems) - {gpu_profile.UNKNOWN} <= set(load_corpus([corpus]).problems)
+    found = campaign_seconds.profile(root, gpus=1, sitting=1)
+    assert set(found.problems) - {campaign_seconds.UNKNOWN} <= set(load_corpus([corpus]).problems)
     assert found.total("base")["controls"] > 0
     assert sum(spent.estimate for spent in found.problems.values()) > 0
