@@ -9,15 +9,15 @@ from pathlib import Path
 
 from gpu_eval.campaign import results
 from gpu_eval.campaign.chunks import in_blocks
-from gpu_eval.campaign.equivalence import classify
+from gpu_eval.campaign.equivalence import Classified, classify
 from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.campaign.journal import Journal
-from gpu_eval.campaign.plan import CampaignPlan
-from gpu_eval.campaign.problem_state import ProblemState, subject_of
+from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
+from gpu_eval.campaign.problem_state import ProblemState, cell_tasks, subject_of
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.task_making import TaskMaker
 from gpu_eval.campaign.task_queue import TaskQueue
-from gpu_eval.campaign.tasks import CellTask, CompileTask, Subject, Task
+from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
 from gpu_eval.devices.base import Binary
 from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
 from gpu_eval.problems.tensors import dimensions
@@ -129,7 +129,8 @@ class Schedule:
         self._open -= 1
         state.unfinished -= 1
         for subject in task.subjects:
-            self._add_block(state, (subject,), fresh=True)
+            alone = self._make.cells(state.plan, (subject,), state.facts, fresh=True)
+            self._add_block(state, alone)
 
     def _with_verdicts(self, task: Task) -> Task:
         if isinstance(task, CompileTask):
@@ -137,21 +138,57 @@ class Schedule:
         return replace(task, verdicts=self._journal.verdicts(task.key))
 
     def _start(self, state: ProblemState) -> None:
+        whole = self._whole(state.plan)
+        if whole is not None:
+            self.states[state.plan.id] = whole
+            cells = sum(task.cells for task in cell_tasks(whole))
+            self.done_cells += cells
+            self.restored_cells += cells
+            return
         for number, task in enumerate(self._make.compiles(state.plan)):
             if number == 0:
                 state.originals = task.key
             state.compiling += 1
             self._queue.add(task, leads=number == 0)
 
-    def _plan_base(self, state: ProblemState) -> None:
+    def _whole(self, plan: ProblemPlan) -> ProblemState | None:
+        """Return a problem of which every cell is there; None of any other.
+
+        Its kernels need not be there any more: a campaign that goes on elsewhere compiles what it
+        still has to run.
+        """
+        compiles = self._make.compiles(plan)
+        if not all(self._journal.intact(task.key) for task in compiles):
+            return None
+        state = ProblemState(plan)
+        for task in compiles:
+            noted = results.noted_binaries(self._shards, task)
+            state.binaries.update((binary.id, binary) for binary in noted)
+        state.base = self._base_task(state)
+        if not self._journal.intact(state.base.key):
+            return None
+        state.facts = results.read_facts(self._shards, state.base)
+        state.classified = self._classify(state)
+        state.blocks = self._block_tasks(state)
+        return state if all(self._journal.intact(task.key) for task in state.blocks) else None
+
+    def _base_task(self, state: ProblemState) -> CellTask:
         originals = [i for i in state.plan.implementations if i.kind not in JUDGED]
         _must_compile(originals, state.binaries)
         subjects = tuple(subject_of(i, state.binaries) for i in originals)
-        state.base = self._make.cells(state.plan, subjects, None)
+        return self._make.cells(state.plan, subjects, None)
+
+    def _plan_base(self, state: ProblemState) -> None:
+        state.base = self._base_task(state)
         state.unfinished += 1
         self._queue.add(state.base, leads=True)
 
     def _plan_blocks(self, state: ProblemState) -> None:
+        state.classified = self._classify(state)
+        for task in self._block_tasks(state):
+            self._add_block(state, task)
+
+    def _classify(self, state: ProblemState) -> tuple[Classified, ...]:
         problem = state.plan.problem
 
         def resolve(plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan:
@@ -161,28 +198,24 @@ class Schedule:
         if self._settings.suite:
             # A replay has few shapes, on which different mutants may look alike; it must run
             # whatever its matrix ran. Plans that are equal as written are equal on every shape.
-            found = classify(
+            return classify(
                 state.plan.implementations, state.binaries, [{}], lambda plan, shape: plan
             )
-        else:
-            found = classify(state.plan.implementations, state.binaries, shapes, resolve)
-        state.classified = found
-        _must_compile(
-            [i for i in state.plan.implementations if i.kind == Kind.WILD], state.binaries
-        )
+        return classify(state.plan.implementations, state.binaries, shapes, resolve)
+
+    def _block_tasks(self, state: ProblemState) -> list[CellTask]:
+        wild = [i for i in state.plan.implementations if i.kind == Kind.WILD]
+        _must_compile(wild, state.binaries)
         # Mutants and wild kernels together: each block makes all inputs once more.
         subjects = [
             subject_of(c.implementation, state.binaries)
             for c in state.classified
             if c.runs and c.implementation.kind in JUDGED
         ]
-        for some in in_blocks(subjects, self._settings.block):
-            self._add_block(state, tuple(some))
+        blocks = in_blocks(subjects, self._settings.block)
+        return [self._make.cells(state.plan, tuple(some), state.facts) for some in blocks]
 
-    def _add_block(
-        self, state: ProblemState, subjects: tuple[Subject, ...], fresh: bool = False
-    ) -> None:
-        task = self._make.cells(state.plan, subjects, state.facts, fresh)
+    def _add_block(self, state: ProblemState, task: CellTask) -> None:
         state.blocks.append(task)
         state.unfinished += 1
         self._queue.add(task, leads=task.facts is None)
