@@ -21,15 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from experiments.budget_rivals import side_by_side
-from experiments.cover_rivals import cover as rival_cover
-from experiments.cover_rivals import measured, read_orlib, uncovered
-from experiments.selection_tables import rivals_table
+from experiments.cover_rivals import measured
+from experiments.selection_outside import bench_covers, bench_killmaps, bench_versions
+from experiments.selection_tables import page
+from experiments.stopwatch import timed
 from suiteopt.console import run_script
 from suiteopt.selection.bank import best_sets, make_bank
-from suiteopt.selection.cover import minimum_cover
 from suiteopt.selection.enumerate import enumerate_best
 from suiteopt.selection.greedy import improve, lazy_greedy
 from suiteopt.selection.instance import Instance, make_instance
@@ -37,7 +36,6 @@ from suiteopt.selection.limits import Limits
 from suiteopt.selection.objective import score
 from suiteopt.selection.result import Proof
 from suiteopt.selection.solve import solve
-from suiteopt.validation.baselines import random_detection
 
 RESULTS = Path(__file__).parent / "results"
 SOLVERS = ("enumerate", "cp-sat", "mathopt:highs", "mathopt:scip", "pulp:highs", "pulp:cbc")
@@ -58,12 +56,6 @@ def structured(random: np.random.Generator, mutants: int, inputs: int, mean: flo
         slack_decades=random.uniform(0, 6, (mutants, inputs)),
         costs=random.integers(1, 100, inputs),
     )
-
-
-def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    started = time.perf_counter()
-    result = call()
-    return result, time.perf_counter() - started
 
 
 def bench_enumeration(problems: int, budget: int) -> dict[str, Any]:
@@ -164,50 +156,6 @@ def bench_large(seconds: float) -> dict[str, Any]:
     }
 
 
-def bench_covers(data: Path, seconds: float) -> list[dict[str, Any]]:
-    known = json.loads((data / "scp" / "optima.json").read_text())
-    published = {name: entry["published"] for name, entry in known.items()} | {"rail507": 174}
-    rows = []
-    for path in sorted((data / "scp").glob("*.txt")):
-        matrix, costs = read_orlib(path)
-        searched, searching = timed(lambda m=matrix, c=costs: minimum_cover(m, c, 0.0))
-        cover, taken = timed(lambda m=matrix, c=costs: minimum_cover(m, c, seconds))
-        rival = rival_cover("ortools.set_cover", matrix, costs, max(searching, 0.1))[0]
-        for columns in (searched.columns, cover.columns, rival):
-            if uncovered(matrix, list(columns)):
-                raise AssertionError(f"{path.stem}: a cover leaves rows open")
-        rows.append(
-            {
-                "instance": path.stem,
-                "rows": matrix.shape[0],
-                "columns": matrix.shape[1],
-                "core": list(cover.core),
-                "cost": cover.cost,
-                "bound": cover.bound,
-                "status": str(cover.status),
-                "published": published[path.stem],
-                "searched": searched.cost,
-                "search_seconds": searching,
-                "set_cover": int(costs[rival].sum()),
-                "seconds": taken,
-            }
-        )
-    return rows
-
-
-def read_killmap(path: Path) -> tuple[list[int], list[int], NDArray[np.bool_]]:
-    """Read a killMap in Major's form as mutants, tests and kills."""
-    lines = [line.split(",") for line in path.read_text().splitlines()[1:] if line]
-    tests = sorted({int(line[0]) for line in lines})
-    mutants = sorted({int(line[1]) for line in lines})
-    column = {test: position for position, test in enumerate(tests)}
-    row = {mutant: position for position, mutant in enumerate(mutants)}
-    kills = np.zeros((len(mutants), len(tests)), dtype=np.bool_)
-    for line in lines:
-        kills[row[int(line[1])], column[int(line[0])]] = True
-    return mutants, tests, kills
-
-
 def bench_large_covers() -> dict[str, list[dict[str, Any]]]:
     """Full covers too large for a proof, each solver in a process of its own."""
     small, large = "uniform:10000:5000:100", "uniform:100000:5000:100"
@@ -233,71 +181,6 @@ def bench_rivals() -> dict[str, list[dict[str, Any]]]:
         "7 problems of 60 mutants, 64 inputs, budget 2": side_by_side(problems, 2, 20.0),
         "10,000 mutants, 500 inputs, budget 50, 20 s": side_by_side([large], 50, 20.0),
     }
-
-
-def bench_versions(data: Path) -> list[dict[str, Any]]:
-    """Choose tests on one version of a package, score them on the next one.
-
-    Tests are told by their number, which is all that the maps say of them; where the newer
-    version put a test between others, numbers are shifted, and the suite pays for it.
-    """
-    maps = [
-        read_killmap(data / "killmaps" / f"body-parser-{name}.killMap.csv")
-        for name in ("old", "new")
-    ]
-    old, new = (
-        make_instance(name, [str(m) for m in mutants], [f"{test:06}" for test in tests], kills)
-        for name, (mutants, tests, kills) in zip(("old", "new"), maps, strict=True)
-    )
-    full = [old.inputs[column] for column in minimum_cover(old.kills).columns]
-    rows = []
-    for budget in (2, 5, 10, 20, len(full)):
-        members = full if budget == len(full) else solve(old, budget).members
-        there = [new.inputs.index(name) for name in members if name in new.inputs]
-        chosen = solve(new, budget, limits=Limits(seconds=30.0))
-        rows.append(
-            {
-                "budget": budget,
-                "old_share": score(old, [old.inputs.index(n) for n in members]).detected
-                / old.total,
-                "new_share": score(new, there).detected / new.total,
-                "new_best_share": chosen.detected / new.total,
-                "new_random_share": float(random_detection(new, budget).mean()),
-            }
-        )
-    return rows
-
-
-def bench_killmaps(data: Path, seconds: float) -> list[dict[str, Any]]:
-    optima = {"body-parser-new": 60, "body-parser-old": 54, "uuid-new": 9}
-    rows = []
-    for name, published in optima.items():
-        mutants, tests, kills = read_killmap(data / "killmaps" / f"{name}.killMap.csv")
-        cover, taken = timed(lambda k=kills: minimum_cover(k, None, seconds))
-        row: dict[str, Any] = {
-            "instance": name,
-            "mutants": len(mutants),
-            "tests": len(tests),
-            "core": list(cover.core),
-            "cost": cover.cost,
-            "bound": cover.bound,
-            "status": str(cover.status),
-            "known_optimum": published,
-            "seconds": taken,
-            "budgets": {},
-        }
-        instance = make_instance(name, [str(m) for m in mutants], [f"{t:06}" for t in tests], kills)
-        for budget in (2, 5, 10, 20):
-            chosen = solve(instance, budget, limits=Limits(seconds=max(seconds, 30.0)))
-            row["budgets"][str(budget)] = {
-                "detected": chosen.detected,
-                "bound": chosen.bound,
-                "status": str(chosen.status),
-                "solver": chosen.solver,
-                "seconds": chosen.seconds,
-            }
-        rows.append(row)
-    return rows
 
 
 def parts_of(data: Path | None, seconds: float) -> dict[str, Callable[[], Any]]:
@@ -353,85 +236,7 @@ def main() -> None:
     }
     RESULTS.mkdir(exist_ok=True)
     file.write_text(json.dumps(result, indent=2) + "\n")
-    (RESULTS / "bench_selection.md").write_text(_table(result) + rivals_table(result))
-
-
-def _table(result: dict[str, Any]) -> str:
-    lines = [
-        "# Selection, measured",
-        "",
-        f"{result['machine']['cpus']} cores, load average {result['load_average']:.1f}: times are "
-        "wall clock and as long as the machine was busy; processor times beside them are not. "
-        "Every cover was checked against the rows of its instance, whoever found it.",
-        "",
-        "| exact enumeration | seconds | processor seconds | several optima |",
-        "|---|---|---|---|",
-    ]
-    for row in result["enumeration"]:
-        lines.append(
-            f"| {row['problems']} problems, {row['inputs']} inputs, {row['mutants']} mutants, "
-            f"budget {row['budget']} | {row['seconds']:.3f} | {row['processor_seconds']:.3f} | "
-            f"{row['several_optima_share']:.0%} |"
-        )
-    lines += [
-        "",
-        "| solver | budget | median ms | proved | below optimum |",
-        "|---|---|---|---|---|",
-    ]
-    for row in result["solvers"]:
-        lines.append(
-            f"| {row['solver']} | {row['budget']} | {row['median_problem_seconds'] * 1e3:.2f} | "
-            f"{row['proved']} of {row['problems']} | {row['below_optimum']} |"
-        )
-    lines += ["", "| refits | seconds | processor seconds |", "|---|---|---|"]
-    for row in result["refits"]:
-        lines.append(
-            f"| {row['refits']} of {row['mutants']} mutants, {row['inputs']} inputs, "
-            f"budget {row['budget']} | {row['bank_seconds'] + row['seconds']:.2f} | "
-            f"{row['processor_seconds']:.2f} |"
-        )
-    large = result["large"]
-    lines += [
-        "",
-        f"{large['mutants']} mutants, {large['inputs']} inputs, budget {large['budget']}: greedy "
-        f"{large['greedy']} in {large['greedy_seconds']:.2f} s, with exchanges "
-        f"{large['exchanged']} in {large['exchange_seconds']:.2f} s, bound {large['auto_bound']} "
-        f"({large['auto_solver']}), {large['auto_seconds']:.1f} s in all.",
-        "",
-    ]
-    if isinstance(result["covers"], str):
-        return "\n".join([*lines, f"Third-party instances {result['covers']}.", ""])
-    lines += [
-        "| full cover | searched | gap | seconds | finished by HiGHS | gap | bound | seconds "
-        "| ortools.set_cover in the time of the search | published | core |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for row in result["covers"]:
-        known = row["published"]
-        lines.append(
-            f"| {row['instance']} | {row['searched']} | {row['searched'] / known - 1:.1%} | "
-            f"{row['search_seconds']:.1f} | {row['cost']} | {row['cost'] / known - 1:.1%} | "
-            f"{row['bound']} | {row['seconds']:.1f} | {row['set_cover']} | {known} | "
-            f"{row['core'][0]} x {row['core'][1]} |"
-        )
-    lines += ["", "| kill map | cost | bound | known | seconds |", "|---|---|---|---|---|"]
-    for row in result["killmaps"]:
-        lines.append(
-            f"| {row['instance']} | {row['cost']} | {row['bound']} | {row['known_optimum']} | "
-            f"{row['seconds']:.2f} |"
-        )
-    lines += [
-        "",
-        "| tests chosen on body-parser-old | of its mutants | of body-parser-new's "
-        "| best there | as many at random |",
-        "|---|---|---|---|---|",
-    ]
-    for row in result["next_version"]:
-        lines.append(
-            f"| {row['budget']} | {row['old_share']:.1%} | {row['new_share']:.1%} | "
-            f"{row['new_best_share']:.1%} | {row['new_random_share']:.1%} |"
-        )
-    return "\n".join([*lines, ""])
+    (RESULTS / "bench_selection.md").write_text(page(result))
 
 
 if __name__ == "__main__":

@@ -14,138 +14,22 @@ one core. So two runs, each with a GPU and some of the kernels, can be merged.
 """
 
 import argparse
-import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from experiments import kernelbench_table as tables
+from experiments.kernelbench_copies import Copy, Kernel, copied, known, revision
+from experiments.kernelbench_lanes import Results, grouped, run_lane, write
 from suiteopt.console import stderr, stdout
 from suiteopt.errors import UserError
-from suiteopt.export.exporter import export
-from suiteopt.matrix.files import write_atomic
-from suiteopt.matrix.jsonable import dumps
-from suiteopt.suite import Suite
-
-ROOT = Path(__file__).resolve().parents[1]
-KERNELS = Path(__file__).resolve().parent / "known_kernels"
-PARTS = ("KernelBench/level1", "src/kernelbench")
-LARGE = frozenset({19, 23})
-"""Problems with tensors of 6.4 GB."""
-NAME = re.compile(r"(\d{3})_(right|wrong)_(\w+)_(torch|triton|cuda)")
-SHORTENED = {
-    1: {"N": "512"},
-    19: {"batch_size": "8", "dim": "1000"},
-    23: {"batch_size": "4"},
-    40: {"batch_size": "2"},
-}
-"""Constants of the definitions in a copy for a processor: the reductions of 23 and 40 stay whole,
-for a tolerance that was calibrated at full length says nothing at another one."""
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One known kernel: its file, problem, and whether it is right."""
-
-    path: Path
-    problem: int
-    right: bool
-    language: str
-
-    @property
-    def name(self) -> str:
-        """The file's name without its ending."""
-        return self.path.stem
-
-    @property
-    def backend(self) -> str:
-        """As the harness calls it; for CUDA C++ and torch it executes the text itself."""
-        return "triton" if self.language == "triton" else "cuda"
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A copy of the checkout: as it is, or with a suite in it."""
-
-    name: str
-    repo: Path
-    suite: Suite | None = None
-
-    def definition(self, problem: int) -> Path:
-        """The file whose text the harness is given."""
-        overlay = self.repo / "suiteopt_overlay"
-        root = overlay if overlay.exists() else self.repo
-        (path,) = (root / "KernelBench/level1").glob(f"{problem}_*.py")
-        return path
-
-    def covers(self, problem: int) -> bool:
-        """Whether there is anything to be seen of a problem here."""
-        wanted = f"level1/{problem:03d}"
-        return self.suite is None or any(one.problem == wanted for one in self.suite.problems)
-
-    def trials(self, problem: int, trials: int, large: int) -> int:
-        """How many trials: all members of an overlay are served, one on each."""
-        members = 0
-        if self.suite is not None and self.suite.target == "kernelbench":
-            members = max(len(one.members) for one in self.suite.problems)
-        return max(large if problem in LARGE else trials, members)
-
-
-@dataclass(frozen=True)
-class Group:
-    """Kernels that are judged one after the other in a process, by one copy's harness."""
-
-    copy: Copy
-    kernels: tuple[Kernel, ...]
-    large: bool
-
-
-@dataclass
-class Results:
-    """What was found so far, by kernel and copy; written after each."""
-
-    path: Path
-    about: dict[str, Any]
-    rows: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    lock: Any = field(default_factory=threading.Lock)
-
-    def add(self, kernel: Kernel, copy: Copy, found: dict[str, Any]) -> None:
-        """Note one result and write all."""
-        row = {
-            "kernel": kernel.name,
-            "problem": f"level1/{kernel.problem:03d}",
-            "right": kernel.right,
-            "copy": copy.name,
-            **found,
-        }
-        with self.lock:
-            self.rows[kernel.name, copy.name] = row
-            self.write()
-
-    def write(self) -> None:
-        """Write everything that is known."""
-        write(self.path, self.document())
-
-    def document(self) -> dict[str, Any]:
-        """Return everything that is known."""
-        return {**self.about, "results": list(self.rows.values())}
-
-
-def write(path: Path, document: dict[str, Any]) -> None:
-    """Write a document as JSON, and beside it as a page."""
-    write_atomic(path, (dumps(document, indent=2) + "\n").encode())
-    write_atomic(path.with_suffix(".md"), tables.markdown(document).encode())
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -204,77 +88,10 @@ def parse(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def known() -> list[Kernel]:
-    """Return all known kernels."""
-    found = []
-    for path in sorted(KERNELS.glob("*.py")):
-        match = NAME.fullmatch(path.stem)
-        if match is None:
-            raise UserError(f"{path} is no name of a known kernel")
-        found.append(Kernel(path, int(match[1]), match[2] == "right", match[4]))
-    return found
-
-
 def wanted(kernel: Kernel, options: argparse.Namespace) -> bool:
     if options.device == "cpu" and kernel.language != "torch":
         return False
     return re.search(options.kernels, kernel.name) is not None
-
-
-def grouped(
-    kernels: Sequence[Kernel], copies: Sequence[Copy], options: argparse.Namespace
-) -> Iterator[Group]:
-    """Share kernels out: by copy, those with tensors of gigabytes apart.
-
-    The first suite comes first, what the published check says second: if the time is up early,
-    what is new has been seen.
-    """
-    order = sorted(enumerate(copies), key=lambda one: {1: 0, 0: 1}.get(one[0], one[0]))
-    for number, copy in order:
-        for large in (True, False):
-            if large and number > options.large_suites:
-                continue
-            chosen = tuple(
-                kernel
-                for kernel in kernels
-                if (kernel.problem in LARGE) is large and copy.covers(kernel.problem)
-            )
-            if chosen:
-                yield Group(copy, chosen, large)
-
-
-def copied(options: argparse.Namespace, scratch: Path) -> Iterator[Copy]:
-    """Make the copies: the checkout as it is, and one a suite."""
-    suites = [Suite.open(path) for path in options.suites]
-    yield Copy(tables.BEFORE, plain(options, scratch / "before"))
-    names: set[str] = set()
-    for number, suite in enumerate(suites):
-        if suite.target is None:
-            raise UserError(f"{options.suites[number]} was chosen for no target")
-        repo = plain(options, scratch / f"after-{number}")
-        export(suite, suite.target, repo)
-        name = f"{suite.target} {suite.oracle}"
-        if name in names:
-            name = f"{name} ({options.suites[number].stem})"
-        if name in names:
-            raise UserError(f"{options.suites[number]} is like another suite by name; rename it")
-        names.add(name)
-        yield Copy(name, repo, suite)
-
-
-def plain(options: argparse.Namespace, repo: Path) -> Path:
-    for part in PARTS:
-        if not (options.checkout / part).is_dir():
-            raise UserError(f"{options.checkout} is no checkout of KernelBench: it has no {part}")
-        shutil.copytree(options.checkout / part, repo / part)
-    if options.device == "cpu":
-        for problem, constants in SHORTENED.items():
-            path = Copy("", repo).definition(problem)
-            text = path.read_text(encoding="utf-8")
-            for name, value in constants.items():
-                text = re.sub(rf"(?m)^{name} = .*$", f"{name} = {value}", text)
-            path.write_text(text, encoding="utf-8")
-    return repo
 
 
 def about(options: argparse.Namespace, copies: Sequence[Copy]) -> dict[str, Any]:
@@ -298,119 +115,6 @@ def about(options: argparse.Namespace, copies: Sequence[Copy]) -> dict[str, Any]
             if copy.suite is not None
         ],
     }
-
-
-def revision(checkout: Path) -> str:
-    """Return the checkout's revision: git's, or what a file REVISION beside a trimmed copy says."""
-    note = checkout / "REVISION"
-    if note.exists():
-        return note.read_text(encoding="utf-8").strip()
-    command = ["git", "-C", str(checkout), "rev-parse", "HEAD"]
-    if shutil.which("git") is None:
-        return "unknown"
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
-
-
-def run_lane(
-    groups: list[Group], until: float, options: argparse.Namespace, results: Results
-) -> None:
-    """Take groups from a list that lanes share, until none is left or the time is up."""
-    while time.monotonic() < until:
-        with results.lock:
-            if not groups:
-                return
-            group = groups.pop(0)
-        waiting = list(group.kernels)
-        while waiting and time.monotonic() < until:
-            waiting = run_group(group.copy, waiting, until, options, results)
-
-
-def run_group(
-    copy: Copy,
-    kernels: list[Kernel],
-    until: float,
-    options: argparse.Namespace,
-    results: Results,
-) -> list[Kernel]:
-    """Judge kernels in one process; return those that it did not get to because one killed it."""
-    trials = {
-        kernel.name: copy.trials(kernel.problem, options.trials, options.large_trials)
-        for kernel in kernels
-    }
-    with tempfile.TemporaryDirectory(prefix="suiteopt-kernelbench-") as scratch:
-        order, report, log = (Path(scratch) / name for name in ("order.json", "report", "log"))
-        document = {
-            "repo": str(copy.repo.resolve()),
-            "device": options.device,
-            "kernels": [
-                {
-                    "name": kernel.name,
-                    "path": str(kernel.path),
-                    "backend": kernel.backend,
-                    "definition": str(copy.definition(kernel.problem)),
-                    "trials": trials[kernel.name],
-                }
-                for kernel in kernels
-            ],
-        }
-        order.write_text(json.dumps(document), encoding="utf-8")
-        report.touch()
-        command = [sys.executable, "-B", "-m", "experiments.kernelbench_harness"]
-        environment = {**os.environ, "PYTHONPATH": path_for_child(), "TMPDIR": scratch}
-        with log.open("wb") as handle:
-            process = subprocess.Popen(
-                [*command, str(order), str(report)],
-                cwd=ROOT,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=handle,
-                stderr=subprocess.STDOUT,
-            )
-            seen = 0
-            try:
-                while process.poll() is None and time.monotonic() < until:
-                    seen = note(report, seen, kernels, copy, trials, results)
-                    time.sleep(0.2)
-            finally:
-                timed_out = process.poll() is None
-                process.kill()
-                code = process.wait()
-        note(report, seen, kernels, copy, trials, results)
-        left = [one for one in kernels if (one.name, copy.name) not in results.rows]
-        if left and not timed_out:
-            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-            why = f"the process died with exit code {code}: {''.join(last)[:300]}"
-            results.add(left[0], copy, {"failed": why, "trials": trials[left[0].name]})
-    return [] if timed_out else left[1:]
-
-
-def path_for_child() -> str:
-    given = os.environ.get("PYTHONPATH", "")
-    return os.pathsep.join([str(ROOT), *([given] if given else [])])
-
-
-def note(
-    report: Path,
-    seen: int,
-    kernels: list[Kernel],
-    copy: Copy,
-    trials: dict[str, int],
-    results: Results,
-) -> int:
-    """Add what a report says from a line on; return how many whole lines it has."""
-    lines = report.read_text(encoding="utf-8").split("\n")[:-1]
-    by_name = {kernel.name: kernel for kernel in kernels}
-    for line in lines[seen:]:
-        event = json.loads(line)
-        kernel = by_name[event.pop("kernel")]
-        if event.pop("event") == "begin":
-            results.about["clients_replaced"] = event["clients_replaced"]
-            continue
-        results.add(kernel, copy, {**event, "trials": trials[kernel.name]})
-        stderr().print(
-            f"{copy.name}: {kernel.name}: {tables.verdict(event)} ({event['seconds']} s)"
-        )
-    return len(lines)
 
 
 def show(document: dict[str, Any]) -> None:

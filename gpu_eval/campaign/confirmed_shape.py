@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from gpu_eval.campaign.pool_input import HASHED, OWN, SCALED
-from gpu_eval.campaign.shape_growth import Limits, Planner
+from gpu_eval.campaign.shape_growth import Planner
+from gpu_eval.campaign.shape_limits import Limits
 from gpu_eval.campaign.shapes import (
     CONTRACT_SHAPE,
     PlannedShape,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from gpu_eval.campaign.shape_growth import Limits
+from gpu_eval.campaign.shape_limits import Limits
 
 
 @dataclass(frozen=True)

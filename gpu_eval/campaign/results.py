@@ -40,6 +40,12 @@ def read_binaries(shards: Path, task: CompileTask) -> list[Binary] | None:
                 return None
         except OSError:
             return None
+    return noted_binaries(shards, task)
+
+
+def noted_binaries(shards: Path, task: CompileTask) -> list[Binary]:
+    """Read what is known of the binaries of a compile task, wherever they may be by now."""
+    document = json.loads((shards / (task.key + NOTES)).read_bytes())
     return [
         Binary(
             id=b["id"],

@@ -3,22 +3,19 @@
 import contextlib
 import json
 import shutil
-import signal
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from gpu_eval.campaign import processes
 from gpu_eval.campaign.assemble import assemble
 from gpu_eval.campaign.header import tool_version
+from gpu_eval.campaign.interruption import interruptible
 from gpu_eval.campaign.journal import Journal
 from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.lock import locked
+from gpu_eval.campaign.occupancy import check_frozen, freeze, read_frozen, refuse_occupied
 from gpu_eval.campaign.plan import CampaignPlan, build_plan
 from gpu_eval.campaign.progress import Reporter
 from gpu_eval.campaign.schedule import Schedule
@@ -37,13 +34,6 @@ class Finished:
     path: Path
     seconds: float
     already: bool = False
-
-
-class InterruptedCampaignError(UserError):
-    """Ctrl-C or SIGTERM: everything that is done is kept."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(f"interrupted; nothing is lost, go on with 'gpu-eval resume {root}'")
 
 
 def start(
@@ -65,7 +55,7 @@ def start(
     UserError
         If the directory holds anything, or the campaign cannot be done or is interrupted.
     """
-    with _interruptible(root):
+    with interruptible(root):
         return _start(root, settings, device, reporter, scheduler)
 
 
@@ -73,7 +63,7 @@ def _start(
     root: Path, settings: Settings, device: Device, reporter: Reporter, scheduler: str
 ) -> Finished:
     layout = Layout(root)
-    _refuse_occupied(layout, settings)
+    refuse_occupied(layout, settings)
     # Compiler and plan come first: a machine without one, or a wrong problem definition, leaves no
     # directory behind.
     device.describe()
@@ -88,8 +78,8 @@ def _start(
             f"{root} cannot be made ({error.strerror}); choose another --output"
         ) from error
     with locked(layout.lock):
-        _refuse_occupied(layout, settings)
-        _freeze(layout, plan)
+        refuse_occupied(layout, settings)
+        freeze(layout, plan)
         write_atomic(layout.settings, settings.to_json().encode())
         return _work(layout, settings, plan, device, reporter, scheduler, began)
 
@@ -111,7 +101,7 @@ def resume(root: Path, device: Device | None, reporter: Reporter, scheduler: str
     UserError
         If there is no campaign, the corpus is no longer what it was, or it is interrupted.
     """
-    with _interruptible(root):
+    with interruptible(root):
         return _resume(root, device, reporter, scheduler)
 
 
@@ -132,11 +122,11 @@ def _resume(root: Path, device: Device | None, reporter: Reporter, scheduler: st
         settings = Settings.from_json(layout.settings.read_text("utf-8"), layout.settings)
         processes.warm_up()
         reporter.stage("planning")
-        frozen = _read_frozen(layout)
+        frozen = read_frozen(layout)
         # What the same version has checked when the campaign began need not be checked again.
         same = frozen.get("version") == tool_version()
         plan = build_plan(settings, str(frozen.get("corpus_hash")) if same else "")
-        _check_frozen(layout, plan, frozen)
+        check_frozen(layout, plan, frozen)
         device = device or open_for(settings)
         return _work(layout, settings, plan, device, reporter, scheduler, began)
 
@@ -210,105 +200,3 @@ def _work(
     layout.settings.unlink()
     shutil.rmtree(layout.work, ignore_errors=True)
     return Finished(layout.root, journal.seconds)
-
-
-def _freeze(layout: Layout, plan: CampaignPlan) -> None:
-    frozen = {**plan.frozen(), "version": tool_version()}
-    write_atomic(layout.frozen, (json.dumps(frozen, indent=2) + "\n").encode())
-
-
-def _read_frozen(layout: Layout) -> dict[str, Any]:
-    try:
-        frozen: dict[str, Any] = json.loads(layout.frozen.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{layout.frozen} is missing or damaged; start again in an empty directory"
-        ) from error
-    return frozen
-
-
-def _check_frozen(layout: Layout, plan: CampaignPlan, frozen: Mapping[str, Any]) -> None:
-    now = plan.frozen()
-    for key, what in (
-        ("corpus_hash", "corpus"),
-        ("witness_hash", "witness pool"),
-        ("pool_hash", "input pool"),
-    ):
-        if frozen.get(key) != now[key]:
-            raise UserError(
-                f"the {what} is no longer the one that the campaign in {layout.root} was started "
-                "with; put it back, or start again in an empty directory"
-            )
-
-
-def _refuse_occupied(layout: Layout, settings: Settings) -> None:
-    if layout.started:
-        if not _asks_the_same(layout, settings):
-            raise UserError(
-                f"{layout.root} holds a campaign that was asked for something else; choose another "
-                f"--output, or finish that one with 'gpu-eval resume {layout.root}'"
-            )
-        raise UserError(
-            f"{layout.root} already holds a campaign; go on with 'gpu-eval resume {layout.root}' "
-            "or choose another --output"
-        )
-    if layout.header.exists():
-        raise UserError(
-            f"{layout.root} already holds a matrix; choose another --output or remove it"
-        )
-    if layout.root.exists() and not layout.root.is_dir():
-        raise UserError(f"{layout.root} is a file; choose a directory for --output")
-    others = (
-        []
-        if not layout.root.exists()
-        else [p.name for p in layout.root.iterdir() if p != layout.work]
-    )
-    if others:
-        raise UserError(
-            f"{layout.root} is not empty (it holds {sorted(others)[0]}); choose another --output"
-        )
-
-
-def _asks_the_same(layout: Layout, settings: Settings) -> bool:
-    """Tell whether the campaign that is there measures what these settings would."""
-    try:
-        there = Settings.from_json(layout.settings.read_text("utf-8"), layout.settings)
-    except (OSError, UserError):
-        return True  # what is wrong with it is said when it goes on
-    asked = ("profile", "problems", "corpora", "suite", "sass", "wild", "limits", "sites")
-    return all(getattr(there, name) == getattr(settings, name) for name in asked)
-
-
-@contextmanager
-def _interruptible(root: Path) -> Iterator[None]:
-    """Say in one sentence what an interruption leaves."""
-    layout = Layout(root)
-    try:
-        with _terminated_like_interrupted():
-            yield
-    except KeyboardInterrupt:
-        if layout.started:
-            raise InterruptedCampaignError(root) from None
-        if layout.header.exists():
-            raise UserError(f"interrupted; the matrix in {root} is whole") from None
-        raise UserError(
-            "interrupted; nothing had been measured yet, run the same command again"
-        ) from None
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM end a campaign the way Ctrl-C does."""
-
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        old = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread: the caller looks after signals
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, old)

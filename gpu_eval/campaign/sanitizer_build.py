@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gpu_eval.campaign.chunks import compile_chunks
 from gpu_eval.campaign.implementations import Implementation, implementations
+from gpu_eval.compilation.inlining import SourceError
 from gpu_eval.compilation.labelled import compile_labelled
 from gpu_eval.compilation.nvrtc import CompileError, NvrtcCompiler
-from gpu_eval.compilation.unit import SourceError
 from gpu_eval.devices.base import Binary
 from gpu_eval.devices.sanitizer_job import SanitizerSubject
 from gpu_eval.problems.definition import Problem

@@ -3,37 +3,26 @@
 Problems overlap: while the last unit of one compiles, the other workers go on with the next.
 """
 
-import bisect
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gpu_eval.campaign import results
-from gpu_eval.campaign.chunks import compile_chunks, in_blocks
-from gpu_eval.campaign.equivalence import classify
-from gpu_eval.campaign.estimate import planned_seconds
+from gpu_eval.campaign.chunks import in_blocks
+from gpu_eval.campaign.equivalence import Classified, classify
 from gpu_eval.campaign.implementations import Implementation
 from gpu_eval.campaign.journal import Journal
-from gpu_eval.campaign.plan import CampaignPlan
-from gpu_eval.campaign.problem_state import ProblemState, subject_of
+from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
+from gpu_eval.campaign.problem_state import ProblemState, cell_tasks, subject_of
 from gpu_eval.campaign.settings import Settings
-from gpu_eval.campaign.tasks import (
-    CellTask,
-    CompileTask,
-    InputFacts,
-    Subject,
-    Task,
-    content_key,
-)
-from gpu_eval.devices.base import Binary, KernelSource
-from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan, render
+from gpu_eval.campaign.task_making import TaskMaker
+from gpu_eval.campaign.task_queue import TaskQueue
+from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
+from gpu_eval.devices.base import Binary
+from gpu_eval.problems.plan import LaunchPlan, ResolvedPlan
 from gpu_eval.problems.tensors import dimensions
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Kind
-
-AHEAD = 2
-"""So many problems for each worker are begun before the first one's blocks come."""
 
 JUDGED = (Kind.MUTANT, Kind.WILD)
 """Kinds that run in blocks, by the facts of the base task, which they have no part in."""
@@ -59,20 +48,10 @@ class Schedule:
         self._settings = settings
         self._journal = journal
         self._shards = shards
-        self._common = {
-            "device": device,
-            "corpus": plan.corpus_hash,
-            "pool": plan.pool_hash,
-            "witness": plan.witness_hash,
-            "floor": settings.deadline_floor,
-        }
+        self._make = TaskMaker(plan, settings, device)
+        self._queue = TaskQueue(plan.problems, settings.jobs)
         self.states = {p.id: ProblemState(p) for p in plan.problems}
-        self._ready: list[Task] = []
-        # What takes longest comes first, so that it is not what everybody waits for at the end.
-        longest = sorted(plan.problems, key=lambda p: -planned_seconds(p))
-        self._ranks = {problem.id: rank for rank, problem in enumerate(longest)}
         self._open = 0
-        self._ahead = AHEAD * max(settings.jobs, 1)
         self.done_cells = 0
         self.restored_cells = 0
         for state in self.states.values():
@@ -81,7 +60,7 @@ class Schedule:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to do or being done."""
-        return not self._ready and not self._open
+        return self._queue.empty and not self._open
 
     @property
     def cells(self) -> int:
@@ -94,11 +73,9 @@ class Schedule:
         Tasks whose results are there and undamaged are taken in without being run.
         """
         while True:
-            places = (place for place, t in enumerate(self._ready) if isinstance(t, kinds))
-            place = next(places, None)
-            if place is None:
+            task = self._queue.take(kinds)
+            if task is None:
                 return None
-            task = self._ready.pop(place)
             self._open += 1
             if isinstance(task, CellTask) and self._journal.is_shattered(task.key):
                 self.shatter(task)
@@ -152,7 +129,8 @@ class Schedule:
         self._open -= 1
         state.unfinished -= 1
         for subject in task.subjects:
-            self._add_block(state, (subject,), fresh=True)
+            alone = self._make.cells(state.plan, (subject,), state.facts, fresh=True)
+            self._add_block(state, alone)
 
     def _with_verdicts(self, task: Task) -> Task:
         if isinstance(task, CompileTask):
@@ -160,27 +138,57 @@ class Schedule:
         return replace(task, verdicts=self._journal.verdicts(task.key))
 
     def _start(self, state: ProblemState) -> None:
-        chunks = compile_chunks(state.plan.implementations)
-        for number, chunk in enumerate(chunks):
-            task = CompileTask(
-                self._key("compile", sources=[_describe(s) for s in chunk]),
-                state.plan.id,
-                tuple(chunk),
-            )
+        whole = self._whole(state.plan)
+        if whole is not None:
+            self.states[state.plan.id] = whole
+            cells = sum(task.cells for task in cell_tasks(whole))
+            self.done_cells += cells
+            self.restored_cells += cells
+            return
+        for number, task in enumerate(self._make.compiles(state.plan)):
             if number == 0:
                 state.originals = task.key
             state.compiling += 1
-            self._insert(task)
+            self._queue.add(task, leads=number == 0)
 
-    def _plan_base(self, state: ProblemState) -> None:
+    def _whole(self, plan: ProblemPlan) -> ProblemState | None:
+        """Return a problem of which every cell is there; None of any other.
+
+        Its kernels need not be there any more: a campaign that goes on elsewhere compiles what it
+        still has to run.
+        """
+        compiles = self._make.compiles(plan)
+        if not all(self._journal.intact(task.key) for task in compiles):
+            return None
+        state = ProblemState(plan)
+        for task in compiles:
+            noted = results.noted_binaries(self._shards, task)
+            state.binaries.update((binary.id, binary) for binary in noted)
+        state.base = self._base_task(state)
+        if not self._journal.intact(state.base.key):
+            return None
+        state.facts = results.read_facts(self._shards, state.base)
+        state.classified = self._classify(state)
+        state.blocks = self._block_tasks(state)
+        return state if all(self._journal.intact(task.key) for task in state.blocks) else None
+
+    def _base_task(self, state: ProblemState) -> CellTask:
         originals = [i for i in state.plan.implementations if i.kind not in JUDGED]
         _must_compile(originals, state.binaries)
         subjects = tuple(subject_of(i, state.binaries) for i in originals)
-        state.base = self._cell_task(state, subjects, None)
+        return self._make.cells(state.plan, subjects, None)
+
+    def _plan_base(self, state: ProblemState) -> None:
+        state.base = self._base_task(state)
         state.unfinished += 1
-        self._insert(state.base)
+        self._queue.add(state.base, leads=True)
 
     def _plan_blocks(self, state: ProblemState) -> None:
+        state.classified = self._classify(state)
+        for task in self._block_tasks(state):
+            self._add_block(state, task)
+
+    def _classify(self, state: ProblemState) -> tuple[Classified, ...]:
         problem = state.plan.problem
 
         def resolve(plan: LaunchPlan, shape: Mapping[str, int]) -> ResolvedPlan:
@@ -190,80 +198,27 @@ class Schedule:
         if self._settings.suite:
             # A replay has few shapes, on which different mutants may look alike; it must run
             # whatever its matrix ran. Plans that are equal as written are equal on every shape.
-            found = classify(
+            return classify(
                 state.plan.implementations, state.binaries, [{}], lambda plan, shape: plan
             )
-        else:
-            found = classify(state.plan.implementations, state.binaries, shapes, resolve)
-        state.classified = found
-        _must_compile(
-            [i for i in state.plan.implementations if i.kind == Kind.WILD], state.binaries
-        )
+        return classify(state.plan.implementations, state.binaries, shapes, resolve)
+
+    def _block_tasks(self, state: ProblemState) -> list[CellTask]:
+        wild = [i for i in state.plan.implementations if i.kind == Kind.WILD]
+        _must_compile(wild, state.binaries)
         # Mutants and wild kernels together: each block makes all inputs once more.
         subjects = [
             subject_of(c.implementation, state.binaries)
             for c in state.classified
             if c.runs and c.implementation.kind in JUDGED
         ]
-        for some in in_blocks(subjects, self._settings.block):
-            self._add_block(state, tuple(some))
+        blocks = in_blocks(subjects, self._settings.block)
+        return [self._make.cells(state.plan, tuple(some), state.facts) for some in blocks]
 
-    def _add_block(
-        self, state: ProblemState, subjects: tuple[Subject, ...], fresh: bool = False
-    ) -> None:
-        task = replace(self._cell_task(state, subjects, state.facts), fresh=fresh)
+    def _add_block(self, state: ProblemState, task: CellTask) -> None:
         state.blocks.append(task)
         state.unfinished += 1
-        self._insert(task)
-
-    def _insert(self, task: Task) -> None:
-        """Put a task where it belongs: base tasks before the blocks that wait for them."""
-        bisect.insort(self._ready, task, key=self._rank)
-
-    def _rank(self, task: Task) -> tuple[int, int]:
-        """Problem by problem; what a problem's blocks wait for comes some problems ahead of them.
-
-        So there are blocks to run beside base tasks, whose controls mostly keep one
-        multiprocessor busy, and a campaign that is stopped has whole problems to show.
-        """
-        state, rank = self.states[task.problem], self._ranks[task.problem]
-        if isinstance(task, CompileTask):
-            ahead = self._ahead if task.key == state.originals else 0
-        else:
-            ahead = self._ahead if task.facts is None else 0
-        return (rank - ahead, rank)
-
-    def _cell_task(
-        self,
-        state: ProblemState,
-        subjects: tuple[Subject, ...],
-        facts: dict[str, InputFacts] | None,
-    ) -> CellTask:
-        plan = state.plan
-        key = self._key(
-            "base" if facts is None else "block",
-            inputs=[i.id for i in plan.order],
-            repeated=sorted(plan.repeated),
-            subjects=[
-                (s.id, s.binary and s.binary.machine_code, s.plan and render(s.plan))
-                for s in subjects
-            ],
-            problem=plan.id,
-        )
-        return CellTask(
-            key=key,
-            problem=plan.id,
-            inputs=plan.order,
-            repeated=plan.repeated,
-            subjects=subjects,
-            facts=facts,
-            own=plan.own,
-            deadline_floor=self._settings.deadline_floor,
-            lanes=self._settings.lanes,
-        )
-
-    def _key(self, prefix: str, **content: object) -> str:
-        return content_key(prefix, {**self._common, **content})
+        self._queue.add(task, leads=task.facts is None)
 
 
 def _must_compile(
@@ -277,9 +232,3 @@ def _must_compile(
                 f"{implementation.kind} {implementation.id} does not compile: "
                 f"{binaries[source.id].error}; correct {source.main} and start again"
             )
-
-
-def _describe(source: KernelSource) -> str:
-    return json.dumps(
-        [source.id, dict(source.files), source.main, source.kernels, source.flags], sort_keys=True
-    )

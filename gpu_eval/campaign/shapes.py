@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from gpu_eval.campaign.cell_cost import output_elements
 from gpu_eval.campaign.profiles import PROFILES, Profile
-from gpu_eval.campaign.shape_growth import Limits, Planner, free_dimensions, groups_of, relaxed
+from gpu_eval.campaign.shape_growth import Planner, free_dimensions, groups_of, relaxed
+from gpu_eval.campaign.shape_limits import Limits
 from gpu_eval.problems.definition import DimensionKind, Problem
 from gpu_eval.problems.expressions import evaluate
 from gpu_eval.problems.tensors import contract, dimensions, reduction_length

@@ -13,13 +13,13 @@ from gpu_eval.campaign import results
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cases import no_tf32
 from gpu_eval.campaign.layout import Layout
-from gpu_eval.campaign.runner import (
+from gpu_eval.campaign.losses import (
     LostBatchError,
     LostBetweenCellsError,
     LostCellError,
     OrphanedError,
-    Runner,
 )
+from gpu_eval.campaign.runner import Runner
 from gpu_eval.campaign.tasks import CellTask, CompileTask, Task
 from gpu_eval.devices.base import Device
 from gpu_eval.problems.definition import Problem

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_eval.compilation.cache import BinaryCache, Entry, content_hash
-from gpu_eval.compilation.unit import Dialect, Prepared, SourceError, prepare
+from gpu_eval.compilation.dialects import Dialect
+from gpu_eval.compilation.inlining import SourceError
+from gpu_eval.compilation.unit import Prepared, prepare
 from gpu_eval.devices.base import Binary, KernelSource
 
 BATCH = 48

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from gpu_eval.compilation.batch import BatchCompiler, Failure, Members, first_line
 from gpu_eval.compilation.cache import BinaryCache, Entry, content_hash
+from gpu_eval.compilation.dialects import HOST
 from gpu_eval.compilation.machine_code import machine_code_hashes
 from gpu_eval.compilation.toolchain import RUNTIME, Toolchain
-from gpu_eval.compilation.unit import HOST, assemble, label, table
+from gpu_eval.compilation.unit import assemble, label, table
 from suiteopt.errors import UserError
 
 _SECONDS, _SECONDS_EACH = 60.0, 5.0

@@ -7,9 +7,10 @@ about, each implementation of a run needs a name that no other has.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpu_eval.compilation.dialects import CUDA
 from gpu_eval.compilation.nvrtc import FLAG_NAMES, compile_cubin, entry_points
 from gpu_eval.compilation.sass import machine_code_hash
-from gpu_eval.compilation.unit import CUDA, assemble_cuda, label, prepare
+from gpu_eval.compilation.unit import assemble_cuda, label, prepare
 from gpu_eval.devices.base import Binary, KernelSource
 
 LINE_INFO = "--generate-line-info"

@@ -9,8 +9,9 @@ from typing import Any
 
 from gpu_eval.compilation.batch import BatchCompiler, Failure, Members
 from gpu_eval.compilation.cache import BinaryCache, Entry, content_hash
+from gpu_eval.compilation.dialects import CUDA
 from gpu_eval.compilation.sass import machine_code_hash
-from gpu_eval.compilation.unit import CUDA, assemble_cuda, label
+from gpu_eval.compilation.unit import assemble_cuda, label
 from gpu_eval.devices.base import Binary
 from suiteopt.errors import MissingExtraError, UserError
 

@@ -43,7 +43,7 @@ def _source(program: str) -> tuple[str, tuple[str, ...]]:
     if program == cuda_hash.PROGRAM:
         return cuda_hash.SOURCE, cuda_hash.KERNELS
     if program == cuda_chains.PROGRAM:
-        return cuda_chains.SOURCE, cuda_chains.KERNELS
+        return cuda_chains.source(), cuda_chains.KERNELS
     directory = files("gpu_eval.devices")
     parts = ("compare.cu", "checksum.cu")
     text = "\n".join(directory.joinpath(name).read_text() for name in parts)

@@ -1,27 +1,17 @@
-"""A session of the host device: cases bound to arenas, units loaded, one call a cell."""
+"""A session of the host device: cases bound to arenas, one call a cell."""
 
 import ctypes
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpu_eval.devices.base import Binary, Case, Outcome, Session
-from gpu_eval.devices.host_arguments import (
-    BoundPlan,
-    LaunchRefused,
-    bind_plan,
-    workspace_specifications,
-)
-from gpu_eval.devices.host_case import Arena, BoundCase, bind_case, shown
-from gpu_eval.devices.host_library import (
-    Comparison,
-    Ending,
-    KernelRecord,
-    RunResult,
-)
+from gpu_eval.devices.host_arguments import LaunchRefused
+from gpu_eval.devices.host_case import BoundCase, bind_case, shown
+from gpu_eval.devices.host_library import Comparison, Ending, RunResult
+from gpu_eval.devices.host_programs import HostPrograms
 from gpu_eval.devices.integer_outputs import rejudged
-from gpu_eval.problems.plan import ResolvedPlan, ResolvedWorkspace
+from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import COUNTS, STATISTICS, Status
 
@@ -41,16 +31,6 @@ _MEASURED = frozenset({Ending.OK, Ending.NONFINITE, Ending.OUT_OF_BOUNDS, Ending
 
 KEPT_CASES = 32
 KEPT_BYTES = 1 << 30
-KEPT_PLANS = 64  # a case
-KEPT_WORKSPACES = 8  # sets of them
-
-
-@dataclass
-class _LoadedUnit:
-    """A unit and the kernels of those of its implementations that were used."""
-
-    handle: int
-    tables: dict[str, dict[str, "ctypes._Pointer[KernelRecord]"]] = field(default_factory=dict)
 
 
 class HostSession(Session):
@@ -75,8 +55,7 @@ class HostSession(Session):
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
         self._cases: OrderedDict[str, BoundCase] = OrderedDict()
-        self._units: dict[str, _LoadedUnit] = {}
-        self._workspaces: OrderedDict[tuple[ResolvedWorkspace, ...], Arena] = OrderedDict()
+        self._programs = HostPrograms(library)
         self._current: BoundCase | None = None
         self._last: dict[str, Tensor] | BoundCase | None = None
 
@@ -113,14 +92,14 @@ class HostSession(Session):
             raise UserError(f"'{binary.id}' did not compile, so it cannot run: {binary.error}")
         if schedule not in (0, 1):
             raise UserError(f"the host device has schedules 0 and 1, not {schedule}")
-        unit = self._load(binary)
+        unit = self._programs.load(binary)
         try:
-            launches, workspaces = self._bind_plan(bound, binary, unit, plan)
+            launches, workspaces = self._programs.bind(bound, binary, plan)
         except LaunchRefused as refusal:
             return Outcome(Status.LAUNCH_ERROR, message=str(refusal))
         result = RunResult()
         self._library.hostgpu_run(
-            unit.handle,
+            unit,
             bound.arena.handle,
             workspaces.handle if workspaces else None,
             launches.launches,
@@ -209,13 +188,8 @@ class HostSession(Session):
         """Free arenas and unload units."""
         for bound in self._cases.values():
             bound.free()
-        for arena in self._workspaces.values():
-            arena.free()
-        for unit in self._units.values():
-            self._library.hostgpu_unload(unit.handle)
+        self._programs.close()
         self._cases.clear()
-        self._units.clear()
-        self._workspaces.clear()
         self._current = self._last = None
 
     def _require_case(self) -> BoundCase:
@@ -231,72 +205,6 @@ class HostSession(Session):
         ):
             _, oldest = self._cases.popitem(last=False)
             oldest.free()
-
-    def _load(self, binary: Binary) -> _LoadedUnit:
-        path = str(binary.path)
-        unit = self._units.get(path)
-        if unit is None:
-            handle = self._library.hostgpu_load(path.encode())
-            if not handle:
-                reason = self._library.hostgpu_error().decode(errors="replace")
-                raise UserError(f"cannot load {path}: {reason}; delete it and compile again")
-            unit = self._units[path] = _LoadedUnit(handle)
-        if binary.symbol not in unit.tables:
-            table = self._library.hostgpu_kernels(unit.handle, binary.symbol.encode())
-            if not table:
-                raise UserError(f"{path} does not hold '{binary.symbol}'; compile again")
-            unit.tables[binary.symbol] = _kernels(table)
-        return unit
-
-    def _bind_plan(
-        self, bound: BoundCase, binary: Binary, unit: _LoadedUnit, plan: ResolvedPlan
-    ) -> tuple[BoundPlan, Arena | None]:
-        key = (str(binary.path), binary.symbol, plan)
-        found = bound.plans.get(key)
-        if found is not None and (found[1] is None or found[1].handle):
-            bound.plans.move_to_end(key)
-            return found
-        workspaces = self._workspace_arena(plan)
-
-        def address(name: str) -> int:
-            if workspaces and name in workspaces.addresses:
-                return workspaces.addresses[name]
-            if name in bound.arena.addresses:
-                return bound.arena.addresses[name]
-            known = sorted((*bound.arena.addresses, *(w.name for w in plan.workspaces)))
-            raise UserError(f"the plan names '{name}', which is none of: {', '.join(known)}")
-
-        launches = bind_plan(plan, unit.tables[binary.symbol], address)
-        bound.plans[key] = (launches, workspaces)
-        bound.plans.move_to_end(key)
-        if len(bound.plans) > KEPT_PLANS:
-            bound.plans.popitem(last=False)
-        return launches, workspaces
-
-    def _workspace_arena(self, plan: ResolvedPlan) -> Arena | None:
-        """Return the arena of a plan's workspaces, shared by all plans and cases that need it."""
-        if not plan.workspaces:
-            return None
-        arena = self._workspaces.get(plan.workspaces)
-        if arena is None:
-            arena = Arena(self._library, workspace_specifications(plan))
-            self._workspaces[plan.workspaces] = arena
-            if len(self._workspaces) > KEPT_WORKSPACES:
-                _, oldest = self._workspaces.popitem(last=False)
-                oldest.free()
-        self._workspaces.move_to_end(plan.workspaces)
-        return arena
-
-
-def _kernels(
-    table: "ctypes._Pointer[KernelRecord]",
-) -> dict[str, "ctypes._Pointer[KernelRecord]"]:
-    result: dict[str, ctypes._Pointer[KernelRecord]] = {}
-    index = 0
-    while table[index].name:
-        result[table[index].name.decode()] = ctypes.pointer(table[index])
-        index += 1
-    return result
 
 
 def _measured(

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from difflib import unified_diff as lines_diff
 
 from gpu_eval.mutation.fault import Fault
-from gpu_eval.problems.plan import LaunchPlan, render
+from gpu_eval.problems.plan import LaunchPlan
+from gpu_eval.problems.plan_text import render
 
 
 def unified_diff(fault: Fault, files: Mapping[str, str], plan: LaunchPlan) -> str:

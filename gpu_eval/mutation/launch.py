@@ -9,7 +9,6 @@ from zlib import crc32
 
 from gpu_eval.mutation.plan_paths import Path, replace_step, step_at, step_lines, walk_steps
 from gpu_eval.problems import expressions
-from gpu_eval.problems import plan as plans
 from gpu_eval.problems.plan import (
     Argument,
     ArgumentType,
@@ -18,6 +17,7 @@ from gpu_eval.problems.plan import (
     Step,
     Workspace,
 )
+from gpu_eval.problems.plan_text import render
 
 
 class Field(StrEnum):
@@ -47,7 +47,7 @@ class PlanContext:
     ----------
     plan : LaunchPlan
     text : str
-        The plan as `gpu_eval.problems.plan.render` gives it, which spans refer to.
+        The plan as `gpu_eval.problems.plan_text.render` gives it, which spans refer to.
     shapes : mapping of str to tuple of str
         Shapes, as expressions, of the problem's inputs and parameters and of workspaces.
     dimensions : tuple of str
@@ -77,7 +77,7 @@ class PlanContext:
     ) -> "PlanContext":
         """Return the context of a plan."""
         known = dict(shapes or {}) | {w.name: (w.elements,) for w in plan.workspaces}
-        return cls(plan, plans.render(plan), known, dimensions, outputs or {}, constant or {})
+        return cls(plan, render(plan), known, dimensions, outputs or {}, constant or {})
 
     def launches(self) -> Iterator["LaunchSite"]:
         """Yield every launch of the plan in the order of the rendered text."""
@@ -123,14 +123,14 @@ class PlanContext:
         return PlanEdit(
             start,
             start + len(self.line_text(index).encode()),
-            plans.render(edited).splitlines()[index],
+            render(edited).splitlines()[index],
             edited,
         )
 
     def replace_steps(self, steps: tuple[Step, ...]) -> PlanEdit:
         """Return the edit that replaces all steps; its span are the lines that change."""
         edited = replace(self.plan, steps=steps)
-        before, after = self.text.splitlines(keepends=True), plans.render(edited).splitlines(True)
+        before, after = self.text.splitlines(keepends=True), render(edited).splitlines(True)
         same = _alike(before, after)
         tail = _alike(before[same:][::-1], after[same:][::-1])
         start = self.line_start(same)
@@ -140,7 +140,7 @@ class PlanContext:
     def replace_lines(self, path: Path, line: int, steps: tuple[Step, ...]) -> PlanEdit:
         """Return the edit that replaces a whole step (all its lines) by others."""
         edited = replace_step(self.plan, path, steps)
-        before, after = self.text.splitlines(keepends=True), plans.render(edited).splitlines(True)
+        before, after = self.text.splitlines(keepends=True), render(edited).splitlines(True)
         removed = step_lines(step_at(self.plan, path))
         added = len(after) - len(before) + removed
         start = self.line_start(line)
@@ -170,7 +170,7 @@ class LaunchSite:
         indices = sorted(texts)
         start, end = spans[field, indices[0]][0], spans[field, indices[-1]][1]
         before = self.context.text.encode()
-        after = plans.render(edited).encode()
+        after = render(edited).encode()
         return PlanEdit(start, end, after[start : end + len(after) - len(before)].decode(), edited)
 
     def remove(self) -> PlanEdit:
@@ -199,7 +199,7 @@ class LaunchSite:
         return replace_step(self.context.plan, self.path, (launch,))
 
     def _spans(self) -> dict[tuple[Field, int], tuple[int, int]]:
-        """Return the byte span of every expression; follows the format of ``plan.render``."""
+        """Return the byte span of every expression; follows the format of `render`."""
         line = self.context.line_text(self.line)
         position = self.context.line_start(self.line) + len(line) - len(line.lstrip(" "))
         spans: dict[tuple[Field, int], tuple[int, int]] = {}

@@ -9,18 +9,13 @@ from tree_sitter import Node
 from gpu_eval.mutation import kinds
 from gpu_eval.mutation.inference import infer
 from gpu_eval.mutation.kinds import Declared, Globals, Kind, Space
+from gpu_eval.mutation.opaque import OPAQUE, skipped_children
 from gpu_eval.mutation.parser import ParsedFile
 from gpu_eval.mutation.tree import arguments, call_name, function_name, is_kernel
 
 LOOPS = ("for_statement", "while_statement", "do_statement")
 _SCOPES = (*LOOPS, "compound_statement", "function_definition", "lambda_expression", "if_statement")
 _DECLARATIONS = ("declaration", "parameter_declaration", "optional_parameter_declaration")
-_OPAQUE_TYPES = (
-    "preproc_def preproc_function_def preproc_call preproc_include launch_bounds comment "
-    "static_assert_declaration template_parameter_list template_argument_list type_descriptor "
-    "field_declaration_list enumerator_list gnu_asm_expression attribute_declaration "
-    "alignas_qualifier type_qualifier"
-)
 _TIGHT_PARENTS = (
     "binary_expression unary_expression cast_expression pointer_expression subscript_expression "
     "field_expression conditional_expression"
@@ -29,7 +24,6 @@ _ATOM_TYPES = (
     "identifier number_literal call_expression subscript_expression field_expression "
     "parenthesized_expression true false"
 )
-_OPAQUE = frozenset(_OPAQUE_TYPES.split())
 _CLOSED_PARENTS = frozenset(_TIGHT_PARENTS.split())
 _ATOMS = frozenset(_ATOM_TYPES.split())
 
@@ -74,10 +68,10 @@ class SourceContext:
             for declared in kinds.declarations(node, function_kind):
                 self._scopes[self._scope_id(node)][declared.name] = declared
         self._nodes[node.type].append(node)
-        skipped = _skipped_children(node)
+        skipped = skipped_children(node)
         for child in node.children:
             self._parents[child.id] = node
-            if child.type not in _OPAQUE and child.id not in skipped:
+            if child.type not in OPAQUE and child.id not in skipped:
                 self._index(child, function_kind)
 
     def _scope_id(self, node: Node) -> int:
@@ -237,16 +231,3 @@ class SourceContext:
         """Return the text of an expression, in parentheses where it needs them in a product."""
         text = self.text(node)
         return text if node.type in _ATOMS else f"({text})"
-
-
-def _skipped_children(node: Node) -> set[int]:
-    """Return the children of a node that no fault may touch."""
-    fields = {
-        "array_declarator": ("size",),
-        "preproc_if": ("condition",),
-        "preproc_elif": ("condition",),
-        "preproc_ifdef": ("name",),
-        "case_statement": ("value",),
-    }.get(node.type, ())
-    found = (node.child_by_field_name(name) for name in fields)
-    return {child.id for child in found if child is not None}

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any
 
 import suiteopt
+from suiteopt.check.ending import ended
 from suiteopt.check.plain import plain
 from suiteopt.check.stragglers import kill_stragglers, started_at
 
@@ -182,7 +183,7 @@ class Child:
                 if len(self._answers) > self._most:
                     raise ChildError("its answer is too long to be one")
                 # A process that it started may hold the pipes open: their end proves nothing.
-                how = "" if b"\n" in self._answers else self._ended()
+                how = "" if b"\n" in self._answers else ended(self._process)
                 if how:
                     self._read(self._reader)
                     self._read(self._errors)
@@ -215,21 +216,6 @@ class Child:
         else:
             self._complaints = (self._complaints + data)[-_KEPT:]
         return bool(data)
-
-    def _ended(self) -> str:
-        """Return how the process ended, if it did, without taking its id from it."""
-        if not hasattr(os, "waitid"):  # macOS before Python 3.13
-            code = self._process.poll()
-            return "" if code is None else f"ended with exit code {code}"
-        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        try:
-            state = os.waitid(os.P_PID, self._process.pid, how)
-        except ChildProcessError:
-            return "ended"
-        if state is None:
-            return ""
-        exited = state.si_code == os.CLD_EXITED
-        return f"{'ended with exit code' if exited else 'died of signal'} {state.si_status}"
 
     def _death(self, how: str) -> str:
         lines = self._complaints.decode(errors="replace").strip().splitlines()

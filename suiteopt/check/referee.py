@@ -4,9 +4,8 @@ Run as ``python -m suiteopt.check.referee FD``. It never executes a candidate, a
 never leaves it, so that no candidate finds it in a file.
 """
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,16 @@ from suiteopt.check.case import CannotJudgeError, Case
 from suiteopt.check.compare import Rule, compare
 from suiteopt.check.definition import (
     INIT_SEED,
-    build,
     cast,
     execute,
-    init_arguments,
     new_namespace,
 )
+from suiteopt.check.reference import ReferenceModel
 from suiteopt.check.wire import describe, size_of, write
 from suiteopt.export.templates.hardened_inputs import (
     BENCHMARK,
     Member,
-    find_parameter,
     flattened,
-    named_tensors,
     without_values,
 )
 from suiteopt.inputs import recipes
@@ -67,12 +63,7 @@ class Referee:
             if name not in namespace:
                 raise CannotJudgeError(f"it defines no {name}")
         self._get_inputs = namespace["get_inputs"]
-        arguments = init_arguments(namespace, self.device)
-        self._model = build(namespace["Model"], arguments, self.device)
-        self._drawn = {
-            name: parameter.detach().cpu().clone()
-            for name, parameter in self._model.named_parameters()
-        }
+        self._model = ReferenceModel(namespace, self.device)
         self._names = order["names"]
         self._policy = order["nonfinite"]
         self._members = [Member(item, recipes, self._policy) for item in order["members"]]
@@ -103,7 +94,7 @@ class Referee:
         inputs, parameters = folder / "inputs", folder / "parameters"
         names = list(case.parameters) if everything else case.required
         member = self._member(number)
-        shapes = {name: list(t.shape) for name, t in named_tensors(self._model).items()}
+        shapes = self._model.shapes
         return {
             "inputs": {
                 "file": str(inputs),
@@ -158,7 +149,7 @@ class Referee:
 
         torch.manual_seed(seed)
         inputs = [cast(value, "cpu") for value in self._get_inputs()]
-        return Case(inputs, self._expected(inputs, seed, tf32=True), {}, [])
+        return Case(inputs, self._model.expected(inputs, seed, tf32=True), {}, [])
 
     def _made(self, member: Member) -> Case:
         """Return a member's configuration, without TF32, as it was measured."""
@@ -175,48 +166,16 @@ class Referee:
             inputs = [value.cpu() if torch.is_tensor(value) else value for value in made]
             for wanted, recipe in member.parameters.items():
                 if recipe["name"] != BENCHMARK:
-                    name, target = find_parameter(self._model, wanted, member.input)
+                    name, target = self._model.parameter(wanted, member.input)
                     shape = tuple(target.shape)
                     built = recipes.build(recipe, shape, member.seed, wanted, self.device)
                     values[name] = built.cpu()
         except Exception as error:
             text = " ".join(str(error).split()).removeprefix("suiteopt: ")
             raise CannotJudgeError(text or sentence(error)) from error
-        with self._with(values):
-            expected = self._expected(inputs, member.seed, tf32=False)
-        return Case(inputs, expected, {**self._drawn, **values}, list(values))
-
-    @contextlib.contextmanager
-    def _with(self, values: Mapping[str, Any]) -> Iterator[None]:
-        """Give the reference a member's parameters for a while."""
-        import torch
-
-        known = named_tensors(self._model)
-        former = {name: known[name].detach().clone() for name in values}
-        with torch.no_grad():
-            for name, tensor in values.items():
-                known[name].copy_(tensor)
-            try:
-                yield
-            finally:
-                for name, tensor in former.items():
-                    known[name].copy_(tensor)
-
-    def _expected(self, inputs: Sequence[Any], seed: int, *, tf32: bool) -> list[Any]:
-        import torch
-
-        torch.backends.cudnn.allow_tf32 = tf32
-        # Copies: a reference may work in place, and a candidate gets what the reference got.
-        moved = [v.to(self.device, copy=True) if torch.is_tensor(v) else v for v in inputs]
-        try:
-            with torch.no_grad():
-                torch.manual_seed(seed)
-                return [tensor.cpu() for tensor in flattened(self._model(*moved))]
-        except Exception as error:
-            raise CannotJudgeError(f"the reference fails: {sentence(error)}") from error
-        finally:
-            if self.device != "cpu":
-                torch.cuda.empty_cache()
+        with self._model.given(values):
+            expected = self._model.expected(inputs, member.seed, tf32=False)
+        return Case(inputs, expected, {**self._model.drawn, **values}, list(values))
 
 
 class Desk:

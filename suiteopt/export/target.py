@@ -12,12 +12,10 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from suiteopt.errors import UserError
-from suiteopt.export.measured import require_oracle, require_sane
-from suiteopt.export.recipe_check import is_nonfinite, own_factor, recipe_fault
-from suiteopt.matrix.schema import FORMAT_MAJOR, TRUTH_STATISTICS, Need, Statistic
+from suiteopt.export.suitable import require_suitable
+from suiteopt.matrix.schema import Statistic
 from suiteopt.selection.constraints import Capabilities
-from suiteopt.suite import BENCHMARK_RECIPE, Member, ProblemSuite, Suite
+from suiteopt.suite import ProblemSuite, Suite
 
 
 def template(name: str) -> Path:
@@ -228,83 +226,4 @@ class Target(ABC):
             For another matrix format, target, oracle or dtype, too many members, a need that
             the target does not have, or no members at all.
         """
-        if suite.matrix_format[0] != FORMAT_MAJOR:
-            raise UserError(
-                f"the suite comes from a matrix of format {suite.matrix_format[0]}, and this "
-                f"version of suiteopt knows format {FORMAT_MAJOR}; select again on such a matrix"
-            )
-        if suite.target not in (None, self.name):
-            raise UserError(
-                f"the suite was chosen for the target '{suite.target}'; "
-                f"{self._select_again()} to export it to {self.name}"
-            )
-        if suite.members == 0:
-            raise UserError("the suite has no members, so there is nothing to export")
-        for problem in suite.problems:
-            self._check_problem(problem)
-        require_oracle(suite, self.capabilities.oracle, self.name)
-
-    def _select_again(self) -> str:
-        return f"run 'suiteopt select --target {self.name}' again"
-
-    def _check_problem(self, problem: ProblemSuite) -> None:
-        if problem.dtype not in self.dtypes:
-            raise UserError(
-                f"{problem.problem} was measured in {problem.dtype}, and {self.name} carries "
-                f"{', '.join(sorted(self.dtypes))} only; a dtype that was not measured is not "
-                "exported"
-            )
-        limit = self.capabilities.member_limit
-        if limit is not None and len(problem.members) > limit:
-            raise UserError(
-                f"{problem.problem} has {len(problem.members)} members, and {self.name} holds at "
-                f"most {limit}; {self._select_again()} with --budget {limit}"
-            )
-        inputs = [member.input for member in problem.members]
-        for member in problem.members:
-            if inputs.count(member.input) > 1:
-                raise UserError(
-                    f"{problem.problem} has the member {member.input} twice; {self._select_again()}"
-                )
-            self._check_member(problem, member)
-
-    def _check_member(self, problem: ProblemSuite, member: Member) -> None:
-        where = f"{problem.problem}, member {member.input}"
-        if not member.values:
-            raise UserError(f"{where} has no tensors; {self._select_again()}")
-        for tensor, recipe in member.values.items():
-            fault = recipe_fault(recipe)
-            if fault:
-                raise UserError(f"{where}, tensor {tensor}: {fault}; {self._select_again()}")
-            if not self.draws and own_factor(recipe) is not None:
-                raise UserError(
-                    f"{where}, tensor {tensor}: is the benchmark's own draw, and {self.name} "
-                    f"draws from another distribution than was measured; {self._select_again()}"
-                )
-        for parameter, recipe in member.parameters.items():
-            fault = "" if recipe["name"] == BENCHMARK_RECIPE else recipe_fault(recipe)
-            if fault:
-                raise UserError(f"{where}, parameter {parameter}: {fault}; {self._select_again()}")
-        require_sane(member, where)
-        required = set(member.required)
-        if any(is_nonfinite(recipe) for recipe in member.values.values()):
-            required.add(Need.NONFINITE)
-        lacking = sorted(required - self.capabilities.needs)
-        if lacking:
-            raise UserError(
-                f"{where} needs a target that carries {', '.join(lacking)}, and {self.name} does "
-                f"not; {self._select_again()}"
-            )
-        if self.comparator is None or self.tolerance is None:
-            if member.comparator in {str(statistic) for statistic in TRUTH_STATISTICS}:
-                raise UserError(
-                    f"{where} is judged by {member.comparator}, which needs a reference in fp64, "
-                    f"and the harness of {self.name} has none; {self._select_again()}"
-                )
-            return
-        if member.comparator != self.comparator or member.tolerance != self.tolerance:
-            raise UserError(
-                f"{where} was chosen for {member.comparator} at {member.tolerance:g}, and "
-                f"{self.name} judges by {self.comparator} at {self.tolerance:g}; "
-                f"{self._select_again()}"
-            )
+        require_suitable(suite, self)

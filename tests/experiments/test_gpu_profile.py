@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import gpu_campaign, gpu_profile
+from experiments import campaign_seconds, gpu_campaign, gpu_profile
 from gpu_eval.campaign import checkpoint
 from gpu_eval.campaign.cells import RECORD, STATUS_CODES
 from gpu_eval.campaign.checkpoint import Progress
@@ -79,7 +79,7 @@ def campaign(tmp_path: Path) -> tuple[Path, CampaignPlan]:
 
 def test_seconds_by_phase_and_problem(campaign: tuple[Path, CampaignPlan]) -> None:
     root, plan = campaign
-    found = gpu_profile.profile(root, gpus=2, sitting=1)
+    found = campaign_seconds.profile(root, gpus=2, sitting=1)
     assert (found.workers, found.wall) == (4, 14.0)
     assert found.total("base") == {"controls": 2.0, "inputs": 1.0}
     assert found.total("blocks") == {"inputs": 3.0, "kernels": 10.5}
@@ -94,20 +94,20 @@ def test_seconds_by_phase_and_problem(campaign: tuple[Path, CampaignPlan]) -> No
 
 
 def test_only_some_sittings(campaign: tuple[Path, CampaignPlan]) -> None:
-    found = gpu_profile.profile(campaign[0], gpus=1, sitting=2)
+    found = campaign_seconds.profile(campaign[0], gpus=1, sitting=2)
     assert (found.wall, found.total("base")) == (10.0, {})
     assert found.problems[PROBLEM].cells == 6
 
 
 def test_time_without_tasks_is_told_apart(campaign: tuple[Path, CampaignPlan]) -> None:
     root, _ = campaign
-    assert "- no worker was ready" not in gpu_profile.as_markdown(gpu_profile.profile(root, 2, 1))
+    assert "- no worker was ready" not in gpu_profile.as_markdown(campaign_seconds.profile(root, 2, 1))
     older = {"started": 8, "ready": 6, "starting": 12.0, "lost": {"cell": 2}, "short": 5.0}
     newer = {**older, "interrupted": {"cell": 3.0, "base stopped": 4.0}, "waiting": 2.5}
     with Layout(root).journal.open("a") as journal:
         for at, event in ((12.5, older), (13.0, newer)):
             journal.write(json.dumps({"at": at, "event": "attendance", **event}) + "\n")
-    found = gpu_profile.profile(root, gpus=2, sitting=1)
+    found = campaign_seconds.profile(root, gpus=2, sitting=1)
     present = found.present
     assert (present.started, present.ready, present.starting) == (16, 12, 24.0)
     assert (present.lost, present.short, present.waiting) == ({"cell": 4}, 10.0, 2.5)
@@ -130,7 +130,7 @@ def test_a_pack_is_read_too(
     command = [str(tmp_path / "pack"), "--json", str(figures), "--markdown", str(table)]
     assert gpu_profile.main(command) == 0
     written = json.loads(figures.read_text())
-    assert written == gpu_profile.as_json(gpu_profile.profile(root, 1, 1))
+    assert written == gpu_profile.as_json(campaign_seconds.profile(root, 1, 1))
     assert table.read_text() == capsys.readouterr().out
     assert "| kernels | 0 | 10 | 37.5% |" in table.read_text()
     with pytest.raises(UserError, match="no campaign"):
@@ -143,8 +143,8 @@ def test_a_real_campaign_says_whose_its_tasks_are(tmp_path: Path) -> None:
     root = tmp_path / "matrix"
     with pytest.raises(UserError, match="interrupted"):
         start(root, settings, FakeDevice(pause=0.002), Stop(Layout(root).journal))
-    found = gpu_profile.profile(root, gpus=1, sitting=1)
-    assert set(found.problems) - {gpu_profile.UNKNOWN} <= set(load_corpus([corpus]).problems)
+    found = campaign_seconds.profile(root, gpus=1, sitting=1)
+    assert set(found.problems) - {campaign_seconds.UNKNOWN} <= set(load_corpus([corpus]).problems)
     assert found.total("base")["controls"] > 0
     assert sum(spent.estimate for spent in found.problems.values()) > 0
     # What tasks and the absence of workers take is all of the time, but for the moments between.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments import kernelbench_before_after as experiment
-from experiments import kernelbench_table
+from experiments import kernelbench_copies, kernelbench_table
 from suiteopt.errors import UserError
 from tests.suiteopt.export import checkouts
 
@@ -37,7 +37,7 @@ def checkout(tmp_path: Path) -> Path:
     (root / "src/kernelbench/eval.py").write_text(HARNESS)
     level = root / "KernelBench/level1"
     level.mkdir(parents=True)
-    for number, constants in experiment.SHORTENED.items():
+    for number, constants in kernelbench_copies.SHORTENED.items():
         text = "".join(f"{name} = 123456\n" for name in constants)
         (level / f"{number}_Problem.py").write_text(text)
     (root / "REVISION").write_text("abc\n")
@@ -55,7 +55,7 @@ def test_a_kernel_that_kills_its_process_costs_no_other_its_verdict(
     (kernels / "019_wrong_deadly_torch.py").write_text("import os\nos._exit(7)\n")
     (kernels / "019_wrong_two_torch.py").write_text("ACCEPTED = False\n")
     (kernels / "019_wrong_raises_torch.py").write_text("raise ValueError('no')\n")
-    monkeypatch.setattr(experiment, "KERNELS", kernels)
+    monkeypatch.setattr(kernelbench_copies, "KERNELS", kernels)
     output = tmp_path / "result.json"
     words = [str(checkout), "-o", str(output), "--device", "cpu", "--large-trials", "2"]
     assert experiment.main(words) == 1
@@ -72,8 +72,8 @@ def test_a_kernel_that_kills_its_process_costs_no_other_its_verdict(
 
 
 def test_the_known_kernels_have_right_and_wrong_ones_for_every_problem() -> None:
-    kernels = experiment.known()
-    for problem in experiment.SHORTENED:
+    kernels = kernelbench_copies.known()
+    for problem in kernelbench_copies.SHORTENED:
         assert {kernel.right for kernel in kernels if kernel.problem == problem} == {True, False}
     for kernel in kernels:
         tree = ast.parse(kernel.path.read_text())
@@ -84,8 +84,10 @@ def test_the_known_kernels_have_right_and_wrong_ones_for_every_problem() -> None
 
 def test_every_member_of_an_overlay_gets_a_trial(tmp_path: Path) -> None:
     parts = checkouts.standard_problems(parameters=False)
-    overlay = experiment.Copy("o", tmp_path, checkouts.fixed("kernelbench", 1e-4, *parts))
-    sidecar = experiment.Copy("s", tmp_path, checkouts.calibrated("kernelbench-sidecar", *parts))
+    overlay = kernelbench_copies.Copy("o", tmp_path, checkouts.fixed("kernelbench", 1e-4, *parts))
+    sidecar = kernelbench_copies.Copy(
+        "s", tmp_path, checkouts.calibrated("kernelbench-sidecar", *parts)
+    )
     assert (overlay.trials(19, 5, 1), sidecar.trials(19, 5, 1), sidecar.trials(40, 5, 1)) == (
         2,
         1,

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from experiments import mutant_counts
-from experiments.mutant_counts import CLASSES, PAGE, RESULT, known, page, render, tally, uncounted
+from experiments.mutant_counts import PAGE, RESULT, known, tally
+from experiments.mutant_tables import CLASSES, page, render, uncounted
 from gpu_eval.campaign.survey import classified_mutants
 from gpu_eval.compilation.toolchain import find_toolchain
 from gpu_eval.devices.host import HostDevice

@@ -4,9 +4,9 @@
 #pragma once
 
 template <int kRows, int kTerms, int kThreads>
-__device__ __forceinline__ void stage_terms(float* tile, int pitch, const float* __restrict__ matrix,
-                                            int first_row, int rows, int first_term, int terms,
-                                            int tid) {
+__device__ __forceinline__ void stage_terms(float* tile, int pitch,
+                                            const float* __restrict__ matrix, int first_row,
+                                            int rows, int first_term, int terms, int tid) {
     for (int i = tid; i < kRows * kTerms; i += kThreads) {
         const int r = i / kTerms;
         const int k = i % kTerms;

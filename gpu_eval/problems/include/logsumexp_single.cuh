@@ -1,5 +1,5 @@
-// The log-sum-exp of one number, spelled out: an infinite one is its own, and must not be taken from
-// itself. Include limits.cuh first.
+// The log-sum-exp of one number, spelled out: an infinite one is its own, and must not be taken
+// from itself. Include limits.cuh first.
 #pragma once
 
 __device__ __forceinline__ float logsumexp_of_one(float value) {

@@ -8,7 +8,8 @@ from typing import Any
 
 from gpu_eval.devices.base import KernelSource
 from gpu_eval.problems.loader import launched_kernels
-from gpu_eval.problems.plan import Argument, Launch, LaunchPlan, Workspace, render
+from gpu_eval.problems.plan import Argument, Launch, LaunchPlan, Workspace
+from gpu_eval.problems.plan_text import render
 
 ONE = "1"
 DIRECTORY = Path(__file__).parent

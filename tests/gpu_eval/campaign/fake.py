@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from gpu_eval.campaign.runner import AHEAD
+from gpu_eval.campaign.side_by_side import AHEAD
 from gpu_eval.devices.base import (
     Binary,
     Case,

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gpu_eval.campaign import confirming
+from gpu_eval.campaign.interruption import InterruptedCampaignError
 from gpu_eval.campaign.progress import Silent
-from gpu_eval.campaign.run import InterruptedCampaignError, start
+from gpu_eval.campaign.run import start
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.devices.base import Device
 from suiteopt.errors import UserError

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_eval.campaign.progress import Silent
 from gpu_eval.campaign.run import start
-from gpu_eval.campaign.runner import AHEAD
+from gpu_eval.campaign.side_by_side import AHEAD
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.conftest import Baseline
 from tests.gpu_eval.campaign.fake import FakeDevice

@@ -1,12 +1,14 @@
 """A campaign that is killed, starved or damaged ends in the same cells."""
 
+import json
 import multiprocessing
 import os
 import random
 import shutil
 import signal
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from gpu_eval.campaign.layout import Layout
 from gpu_eval.campaign.lock import locked
 from gpu_eval.campaign.progress import Silent
 from gpu_eval.campaign.run import resume, start
+from gpu_eval.devices.base import Binary, KernelSource
 from suiteopt.errors import UserError
 from tests.gpu_eval.campaign import drive, tiny
 from tests.gpu_eval.campaign.conftest import Baseline
@@ -113,6 +116,44 @@ def test_interrupt_says_how_to_go_on(baseline: Baseline, tmp_path: Path) -> None
     with Layout(root).journal.open("a") as journal:
         journal.write('{"event": "done", "key": "blo')  # torn by a power cut
     resume(root, FakeDevice(), Silent())
+    assert tiny.cell_hashes(root) == baseline.hashes
+
+
+class UntilMeasured(Silent):
+    """Interrupts a campaign before its matrix is written."""
+
+    def stage(self, text: str) -> None:
+        if text == "writing the matrix":
+            raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class SomeCompiler(FakeDevice):
+    """Compiles for one problem only."""
+
+    only: str = ""
+
+    def compile(self, sources: Sequence[KernelSource], cache: Path, jobs: int) -> list[Binary]:
+        assert all(self.only and s.id.startswith(self.only) for s in sources), "compiled again"
+        return super().compile(sources, cache, jobs)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_is_done_needs_no_kernels_elsewhere(
+    baseline: Baseline, tmp_path: Path, lost: bool
+) -> None:
+    """A campaign that goes on without its kernels compiles for open problems alone."""
+    root = tmp_path / "matrix"
+    with pytest.raises(UserError, match="interrupted"):
+        start(root, tiny.settings(baseline.corpus), FakeDevice(), UntilMeasured())
+    layout = Layout(root)
+    shutil.rmtree(layout.cache)
+    only = ""
+    if lost:
+        notes = next(layout.shards.glob("block-*.json"))
+        only = json.loads(notes.read_text())["problem"]
+        notes.unlink()
+    resume(root, SomeCompiler(only=only), Silent())
     assert tiny.cell_hashes(root) == baseline.hashes
 
 

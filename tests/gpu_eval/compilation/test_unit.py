@@ -2,9 +2,10 @@ import re
 
 import pytest
 
+from gpu_eval.compilation.inlining import SourceError
 from gpu_eval.compilation.shared_memory import SharedMemoryError, rewrite_shared
 from gpu_eval.compilation.tokens import tokenize
-from gpu_eval.compilation.unit import SourceError, assemble, label, prepare, table
+from gpu_eval.compilation.unit import assemble, label, prepare, table
 from tests.gpu_eval.compilation.conftest import source
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gpu_eval.devices.base import Binary, Case, KernelSource, Session
-from gpu_eval.devices.cuda_chains import KERNELS, SOURCE, _kernel_for, tiles
+from gpu_eval.devices.cuda_chains import KERNELS, _kernel_for, source, tiles
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.problems.orders import (
     Terms,
@@ -36,9 +36,9 @@ def wide(value: int) -> ResolvedArgument:
 
 @pytest.fixture(scope="module")
 def binary(tmp_path_factory: pytest.TempPathFactory) -> Binary:
-    text = SOURCE.replace('extern "C" ', "")
-    source = KernelSource("chains", {"chains.cu": text}, "chains.cu", KERNELS)
-    (found,) = HostDevice().compile([source], tmp_path_factory.mktemp("units"), 1)
+    text = source().replace('extern "C" ', "")
+    program = KernelSource("chains", {"chains.cu": text}, "chains.cu", KERNELS)
+    (found,) = HostDevice().compile([program], tmp_path_factory.mktemp("units"), 1)
     assert found.path is not None, found.error
     return found
 

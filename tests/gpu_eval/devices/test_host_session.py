@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gpu_eval.compilation import toolchain
-from gpu_eval.devices import host_session
+from gpu_eval.devices import host_programs, host_session
 from gpu_eval.devices.base import Case, KernelSource
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.devices.host_library import load_library
@@ -135,7 +135,7 @@ def test_no_compiler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_workspaces_are_shared_and_dropped_by_age(device, cache, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(host_session, "KEPT_WORKSPACES", 2)
+    monkeypatch.setattr(host_programs, "KEPT_WORKSPACES", 2)
     text = "__global__ void last(float* w, float* out, int n) { w[n - 1] = n; out[0] = w[n - 1]; }"
     (binary,) = device.compile([KernelSource("w", {"w.cu": text}, "w.cu", ("last",))], cache, 1)
     with device.open() as session:
@@ -147,7 +147,7 @@ def test_workspaces_are_shared_and_dropped_by_age(device, cache, monkeypatch) ->
                 outcome = session.run(binary, what)
                 assert outcome.status is Status.OK
                 assert outcome.statistics[Statistic.MAX_ABS] == n
-        assert len(session._workspaces) == 2
+        assert len(session._programs._workspaces) == 2
 
 
 def test_fibers_by_ucontext_do_the_same(device, session, binary, cache) -> None:  # type: ignore[no-untyped-def]

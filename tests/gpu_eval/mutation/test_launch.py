@@ -3,7 +3,8 @@ import pytest
 from gpu_eval.mutation.catalogue import RULES, faults, rule
 from gpu_eval.mutation.launch import PlanContext
 from gpu_eval.mutation.rule import LaunchRule
-from gpu_eval.problems.plan import LaunchPlan, render
+from gpu_eval.problems.plan import LaunchPlan
+from gpu_eval.problems.plan_text import render
 from suiteopt.errors import UserError
 from tests.gpu_eval.mutation.made import PLAN, files, problem
 

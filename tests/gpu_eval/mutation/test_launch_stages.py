@@ -6,7 +6,8 @@ from gpu_eval.mutation.catalogue import rule
 from gpu_eval.mutation.generation import constant_pointers
 from gpu_eval.mutation.launch import PlanContext
 from gpu_eval.mutation.rule import LaunchRule
-from gpu_eval.problems.plan import Launch, LaunchPlan, Step, When, Workspace, pointer, render
+from gpu_eval.problems.plan import Launch, LaunchPlan, Step, When, Workspace, pointer
+from gpu_eval.problems.plan_text import render
 
 CONSTANT = {
     "copy": frozenset({0}),

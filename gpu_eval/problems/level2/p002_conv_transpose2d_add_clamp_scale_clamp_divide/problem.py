@@ -16,7 +16,7 @@ from gpu_eval.problems.plan import Launch, LaunchPlan, float32, int32, pointer
 QUADS = Substrate(
     name="quads",
     source="quads.cu",
-    headers=("conv_stage.cuh", "fused_activations.cuh"),
+    headers=("conv_stage.cuh", "deconv_quad.cuh", "fused_activations.cuh"),
     plan=LaunchPlan(
         steps=(
             Launch(

@@ -3,6 +3,7 @@
 // pixel, its right and lower neighbours, and each of the nine taps once.
 
 #include "conv_stage.cuh"
+#include "deconv_quad.cuh"
 #include "fused_activations.cuh"
 
 constexpr int kTaps = 9;
@@ -48,11 +49,7 @@ deconv_quads_clamped(const float* __restrict__ x, const float* __restrict__ weig
         const float across = corner[kCols + 1];
 #pragma unroll
         for (int o = 0; o < kChannels; ++o) {
-            const float* w = taps[o];
-            acc[o][0] += here * w[4];
-            acc[o][1] += here * w[5] + right * w[3];
-            acc[o][2] += here * w[7] + below * w[1];
-            acc[o][3] += here * w[8] + right * w[6] + below * w[2] + across * w[0];
+            quad_add(acc[o], here, right, below, across, taps[o]);
         }
         __syncthreads();
     }

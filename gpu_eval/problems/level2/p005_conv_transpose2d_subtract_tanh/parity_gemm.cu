@@ -1,6 +1,6 @@
-// 4 x 4 transposed convolution of stride 2, padding 1 and output padding 1, a bias subtracted, tanh.
-// Outputs of equal parity of row and column meet the same 2 x 2 taps, so each of the four parities
-// is a matrix product of its own: pixels by channels, summed over input channels and taps.
+// 4 x 4 transposed convolution of stride 2, padding 1 and output padding 1, a bias subtracted,
+// tanh. Outputs of equal parity of row and column meet the same 2 x 2 taps, so each of the four
+// parities is a matrix product of its own: pixels by channels, summed over input channels and taps.
 
 #include "gemm_fragment.cuh"
 

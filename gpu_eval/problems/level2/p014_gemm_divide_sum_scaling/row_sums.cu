@@ -1,6 +1,6 @@
 // y = scale sum(x W^T / divisor) over the outputs of each row. The product is never stored: a block
-// makes 16 rows of 64 columns, a thread four columns sixteen apart of one row, and leaves the sum of
-// each row in memory; a warp of the second kernel adds the blocks' sums of a row.
+// makes 16 rows of 64 columns, a thread four columns sixteen apart of one row, and leaves the sum
+// of each row in memory; a warp of the second kernel adds the blocks' sums of a row.
 
 #include "warp_reduce.cuh"
 

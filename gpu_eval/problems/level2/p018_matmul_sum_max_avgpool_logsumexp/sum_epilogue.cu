@@ -1,7 +1,7 @@
-// The sum over the outputs of a linear layer, row by row, and the four reductions that the benchmark
-// puts behind it: each meets one number and hands it on. 64 threads make 16 x 64 outputs in patches
-// of 4 x 4 and add the rows in shared memory; the blocks' sums lie column of blocks by column of
-// blocks, so that the threads of the second kernel, one a row, read neighbours.
+// The sum over the outputs of a linear layer, row by row, and the four reductions that the
+// benchmark puts behind it: each meets one number and hands it on. 64 threads make 16 x 64 outputs
+// in patches of 4 x 4 and add the rows in shared memory; the blocks' sums lie column of blocks by
+// column of blocks, so that the threads of the second kernel, one a row, read neighbours.
 
 #include "gemm_fragment.cuh"
 #include "gemm_load.cuh"

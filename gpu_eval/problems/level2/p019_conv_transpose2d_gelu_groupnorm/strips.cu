@@ -1,6 +1,6 @@
-// 3 x 3 transposed convolution of stride 1, GELU, GroupNorm in three launches. A thread of the first
-// makes a strip of four outputs of a row, sliding a window of six inputs over the taps, for two
-// channels; the second finds the moments of a group by Welford's way, the third applies them.
+// 3 x 3 transposed convolution of stride 1, GELU, GroupNorm in three launches. A thread of the
+// first makes a strip of four outputs of a row, sliding a window of six inputs over the taps, for
+// two channels; the second finds the moments of a group by Welford's way, the third applies them.
 
 #include "fused_activations.cuh"
 #include "welford.cuh"

@@ -1,7 +1,7 @@
-// 3 x 3 x 3 transposed convolution that doubles every axis, then ((t + bias + t) t) + t. The outputs
-// split in eight classes by the parities of their coordinates; a block has one class, so all of its
-// threads meet the same 1, 2, 4 or 8 taps. A thread makes one voxel of four channels, whose weights
-// for a tap are staged for a group of input channels at a time.
+// 3 x 3 x 3 transposed convolution that doubles every axis, then ((t + bias + t) t) + t. The
+// outputs split in eight classes by the parities of their coordinates; a block has one class, so
+// all of its threads meet the same 1, 2, 4 or 8 taps. A thread makes one voxel of four channels,
+// whose weights for a tap are staged for a group of input channels at a time.
 
 constexpr int kChannels = 4;
 constexpr int kStage = 16;

@@ -1,6 +1,6 @@
 // The same in the plain way: the first kernel writes what hard swish makes of the convolution, the
-// second reads it again for max-pooling and Mish. The first makes 16 x 8 outputs of one channel with
-// that channel's filters in shared memory, four planes of taps at a time.
+// second reads it again for max-pooling and Mish. The first makes 16 x 8 outputs of one channel
+// with that channel's filters in shared memory, four planes of taps at a time.
 
 #include "fused_activations.cuh"
 #include "limits.cuh"

@@ -1,6 +1,7 @@
 // 3 x 3 convolution by Winograd's F(2 x 2, 3 x 3), a number subtracted, hard swish, the largest of
-// each window of 2 x 2, Mish. What one transform back gives is just one window of the pooling, so it
-// stays in the registers of its thread. The filters are transformed once, by a kernel of their own.
+// each window of 2 x 2, Mish. What one transform back gives is just one window of the pooling, so
+// it stays in the registers of its thread. The filters are transformed once, by a kernel of their
+// own.
 
 #include "conv_winograd.cuh"
 #include "fused_activations.cuh"
@@ -46,9 +47,8 @@ winograd_hardswish_max_mish(const float* __restrict__ x, const float* __restrict
         }
         __syncthreads();
         if (inside) {
-            const float* corner =
-                x + ((static_cast<long long>(image) * in_channels + c) * height + row * kPool) * width +
-                col * kPool;
+            const long long plane = static_cast<long long>(image) * in_channels + c;
+            const float* corner = x + (plane * height + row * kPool) * width + col * kPool;
             float patch[4][4];
             for (int i = 0; i < 4; ++i) {
                 for (int j = 0; j < 4; ++j) {

@@ -1,6 +1,7 @@
 // 3 x 3 transposed convolution that doubles an image, halved, averaged over the plane. Four blocks
-// share a plane of outputs, a thread makes 2 x 2 of them at a time and adds them at once; the second
-// kernel averages what the blocks left. The benchmark averages twice, the second time one number.
+// share a plane of outputs, a thread makes 2 x 2 of them at a time and adds them at once; the
+// second kernel averages what the blocks left. The benchmark averages twice, the second time one
+// number.
 
 #include "warp_reduce.cuh"
 #include "block_reduce.cuh"

@@ -16,7 +16,7 @@ ONE = "1"
 TWO_LAYERS = Substrate(
     name="two-layers",
     source="two_layers.cu",
-    headers=("fused_activations.cuh", "gemm_load.cuh", "limits.cuh"),
+    headers=("fused_activations.cuh", "gemm_load.cuh", "limits.cuh", "softmax_running.cuh"),
     plan=LaunchPlan(
         workspaces=(
             Workspace("hidden", "batch * hidden_size"),

@@ -5,6 +5,7 @@
 #include "fused_activations.cuh"
 #include "gemm_load.cuh"
 #include "limits.cuh"
+#include "softmax_running.cuh"
 
 constexpr int kRows = 16;
 constexpr int kCols = 64;
@@ -99,19 +100,6 @@ linear_plain(const float* __restrict__ hidden, const float* __restrict__ weight,
     linear_tile(hidden, weight, bias, logits, rows, features, terms, tile_a, tile_b, Identity());
 }
 
-// The sum is of exponentials of what lies below the top.
-struct Running {
-    float top;
-    float sum;
-};
-
-__device__ __forceinline__ Running merge(Running a, Running b) {
-    Running both;
-    both.top = fmaxf(a.top, b.top);
-    both.sum = a.sum * expf(a.top - both.top) + b.sum * expf(b.top - both.top);
-    return both;
-}
-
 __global__ void logsumexp_rows(const float* __restrict__ logits, float* __restrict__ y, int rows,
                                int width) {
     const int lane = threadIdx.x;
@@ -120,22 +108,11 @@ __global__ void logsumexp_rows(const float* __restrict__ logits, float* __restri
         return;
     }
     const float* values = logits + static_cast<long long>(row) * width;
-    Running running = {-FLT_MAX, 0.0f};
+    Running running = running_none();
     for (int i = lane; i < width; i += 32) {
-        const float value = values[i];
-        if (value > running.top) {
-            running.sum = running.sum * expf(running.top - value) + 1.0f;
-            running.top = value;
-        } else {
-            running.sum += expf(value - running.top);
-        }
+        running_push(running, values[i]);
     }
-    for (int offset = 16; offset > 0; offset >>= 1) {
-        Running other;
-        other.top = __shfl_xor_sync(0xffffffffu, running.top, offset);
-        other.sum = __shfl_xor_sync(0xffffffffu, running.sum, offset);
-        running = merge(running, other);
-    }
+    running = running_warp(running);
     if (lane == 0) {
         y[row] = running.top + logf(running.sum);
     }

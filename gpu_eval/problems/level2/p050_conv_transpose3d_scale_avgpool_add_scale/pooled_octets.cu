@@ -1,7 +1,7 @@
 // 3 x 3 x 3 transposed convolution of stride 2 and padding 1, scaled, averaged over windows of
-// 2 x 2 x 2, a bias, scaled again. A window is just the eight outputs that begin at one input voxel,
-// so a thread makes it from eight inputs and never writes what it averages. There are few weights:
-// a block holds those of its two output channels whole, in dynamic shared memory.
+// 2 x 2 x 2, a bias, scaled again. A window is just the eight outputs that begin at one input
+// voxel, so a thread makes it from eight inputs and never writes what it averages. There are few
+// weights: a block holds those of its two output channels whole, in dynamic shared memory.
 
 #include "deconv_octet.cuh"
 

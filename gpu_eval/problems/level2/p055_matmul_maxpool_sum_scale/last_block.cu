@@ -1,7 +1,7 @@
 // y = scale times the sum over each row of the larger of every two neighbours of x W^T + b, in one
-// launch. A thread makes a quad of columns, two whole windows, of two rows; 128 threads make 32 rows
-// of 32 columns and leave their sums. Of the blocks that share rows, whichever comes last, by a
-// counter that starts at zero, adds all their sums in the order of the columns.
+// launch. A thread makes a quad of columns, two whole windows, of two rows; 128 threads make 32
+// rows of 32 columns and leave their sums. Of the blocks that share rows, whichever comes last, by
+// a counter that starts at zero, adds all their sums in the order of the columns.
 
 #include "gemm_load.cuh"
 #include "pool_nan.cuh"

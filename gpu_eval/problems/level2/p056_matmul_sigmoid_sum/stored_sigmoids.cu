@@ -1,5 +1,5 @@
-// Sums over the rows of sigmoid(x W^T + b): the linear layer goes to memory with the sigmoid already
-// applied, and a block adds each row, four elements a load.
+// Sums over the rows of sigmoid(x W^T + b): the linear layer goes to memory with the sigmoid
+// already applied, and a block adds each row, four elements a load.
 
 #include "fused_activations.cuh"
 #include "gemm_load.cuh"

@@ -57,8 +57,8 @@ __global__ void conv2d_relu_gate(const float* __restrict__ x, const float* __res
     }
 
     const long long out_pixels = static_cast<long long>(out_height) * out_width;
-    float* target = y + (static_cast<long long>(image) * out_channels + first_channel) * out_pixels +
-                    row * out_width + col;
+    const long long plane_out = static_cast<long long>(image) * out_channels + first_channel;
+    float* target = y + plane_out * out_pixels + row * out_width + col;
     const int own = min(kChannels, out_channels - first_channel);
     for (int o = 0; o < own; ++o) {
         float value = acc[o] + bias[first_channel + o];

@@ -1,6 +1,7 @@
-// 3 x 3 x 3 transposed convolution of stride 1 without a bias, ReLU, GroupNorm. A block of the first
-// kernel makes 8 x 8 outputs of one slice for four channels, from the three input slices that reach
-// it. A block of the second has a whole group: mean, then deviations from it, then the outputs.
+// 3 x 3 x 3 transposed convolution of stride 1 without a bias, ReLU, GroupNorm. A block of the
+// first kernel makes 8 x 8 outputs of one slice for four channels, from the three input slices that
+// reach it. A block of the second has a whole group: mean, then deviations from it, then the
+// outputs.
 
 #include "warp_reduce.cuh"
 #include "block_reduce.cuh"

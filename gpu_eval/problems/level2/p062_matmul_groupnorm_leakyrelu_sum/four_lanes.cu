@@ -90,8 +90,9 @@ matmul_groupnorm_leaky_sum(const float* __restrict__ x, const float* __restrict_
                                                       quad.z * quad.z, quad.w * quad.w));
         const float inverse = rsqrtf(variance + eps);
 
-        float values[4] = {quad.x * inverse * gain.x + shift.x, quad.y * inverse * gain.y + shift.y,
-                           quad.z * inverse * gain.z + shift.z, quad.w * inverse * gain.w + shift.w};
+        float values[4] = {
+            quad.x * inverse * gain.x + shift.x, quad.y * inverse * gain.y + shift.y,
+            quad.z * inverse * gain.z + shift.z, quad.w * inverse * gain.w + shift.w};
         for (int j = 0; j < 4; ++j) {
             values[j] = leaky_relu(values[j], slope);
             values[j] += values[j];

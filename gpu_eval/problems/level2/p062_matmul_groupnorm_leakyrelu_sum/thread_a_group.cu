@@ -1,5 +1,5 @@
-// Linear layer; then GroupNorm, LeakyReLU and the sum with itself over y in place, a thread for each
-// group of 16: it has the whole group in registers and needs no other thread.
+// Linear layer; then GroupNorm, LeakyReLU and the sum with itself over y in place, a thread for
+// each group of 16: it has the whole group in registers and needs no other thread.
 
 #include "fused_activations.cuh"
 #include "gemm_nt_stage.cuh"

@@ -1,7 +1,7 @@
 // 3 x 3 convolution, means over windows of 4 x 4, the logistic function, the sum over all of an
-// image. Convolution and mean are both linear: the mean of a window's sixteen outputs is a product of
-// the taps with the nine sums over 4 x 4 inputs, so that a thread adds boxes first and multiplies
-// once. Blocks leave partial sums, which a second kernel adds.
+// image. Convolution and mean are both linear: the mean of a window's sixteen outputs is a product
+// of the taps with the nine sums over 4 x 4 inputs, so that a thread adds boxes first and
+// multiplies once. Blocks leave partial sums, which a second kernel adds.
 
 #include "warp_reduce.cuh"
 #include "block_reduce.cuh"

@@ -22,8 +22,8 @@ __global__ void linear_dropout(const float* __restrict__ x, const float* __restr
     float acc = 0.0f;
     for (int k0 = 0; k0 < in_features; k0 += kTileK) {
         const int k = k0 + threadIdx.x;
-        rows[threadIdx.y][threadIdx.x] =
-            row < batch && k < in_features ? x[static_cast<long long>(row) * in_features + k] : 0.0f;
+        rows[threadIdx.y][threadIdx.x] = row < batch && k < in_features
+            ? x[static_cast<long long>(row) * in_features + k] : 0.0f;
         for (int n = threadIdx.y; n < kTileN; n += kTileM) {
             const int feature = blockIdx.x * kTileN + n;
             const bool inside = feature < out_features && k < in_features;

@@ -57,9 +57,9 @@ columns_hardswish_relu(const float* __restrict__ weight, const float* __restrict
         }
         // A thread stages one pixel of all terms.
         for (int k = 0; k < kTileK; ++k) {
-            const bool inside = k0 + k < terms && first_pixel + tid < pixels;
-            right[k][tid] =
-                inside ? columns[static_cast<long long>(k0 + k) * pixels + first_pixel + tid] : 0.0f;
+            const int pixel = first_pixel + tid;
+            right[k][tid] = k0 + k < terms && pixel < pixels
+                ? columns[static_cast<long long>(k0 + k) * pixels + pixel] : 0.0f;
         }
         __syncthreads();
 

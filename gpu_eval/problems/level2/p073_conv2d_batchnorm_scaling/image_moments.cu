@@ -50,7 +50,8 @@ conv2d_channels(const float* __restrict__ x, const float* __restrict__ weight,
         }
     }
     for (int o = 0; o < kChannels && first_channel + o < out_channels; ++o) {
-        const long long plane = static_cast<long long>(blockIdx.z) * out_channels + first_channel + o;
+        const int channel = first_channel + o;
+        const long long plane = static_cast<long long>(blockIdx.z) * out_channels + channel;
         hidden[plane * pixels + pixel] = acc[o];
     }
 }

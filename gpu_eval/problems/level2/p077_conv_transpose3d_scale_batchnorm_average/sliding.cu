@@ -1,5 +1,5 @@
-// 5 x 5 x 5 transposed convolution of stride 1, scaled, BatchNorm by the batch's own statistics, the
-// mean of every volume. A thread of the first kernel makes four outputs of a row, sliding eight
+// 5 x 5 x 5 transposed convolution of stride 1, scaled, BatchNorm by the batch's own statistics,
+// the mean of every volume. A thread of the first kernel makes four outputs of a row, sliding eight
 // inputs over the five taps; a block of the second has one channel of all images: their means, the
 // spread about the mean of these, and from both the output.
 

@@ -1,8 +1,8 @@
-// 3 x 3 x 3 convolution and a factor a channel; InstanceNorm without an affine map; bounds, the same
-// factor again, the largest channel. The convolution works on slabs of two output layers in shared
-// memory, one voxel of four channels a thread. A block takes the moments of a plane four floats at a
-// time. In the last kernel a thread goes over the channels of a voxel, with what standardises the
-// image's planes in shared memory.
+// 3 x 3 x 3 convolution and a factor a channel; InstanceNorm without an affine map; bounds, the
+// same factor again, the largest channel. The convolution works on slabs of two output layers in
+// shared memory, one voxel of four channels a thread. A block takes the moments of a plane four
+// floats at a time. In the last kernel a thread goes over the channels of a voxel, with what
+// standardises the image's planes in shared memory.
 
 #include "conv3d_slab.cuh"
 #include "conv_vector.cuh"

@@ -38,9 +38,8 @@ conv2d_tanh_max(const float* __restrict__ x, const float* __restrict__ weight,
 
     float acc[kPool][kPool] = {};
     for (int c = 0; c < in_channels; ++c) {
-        const float* corner =
-            x + ((static_cast<long long>(blockIdx.z) * in_channels + c) * height + first_row) * width +
-            first_col;
+        const long long plane = static_cast<long long>(blockIdx.z) * in_channels + c;
+        const float* corner = x + (plane * height + first_row) * width + first_col;
         float patch[kReach][kReach];
 #pragma unroll
         for (int i = 0; i < kReach; ++i) {

@@ -29,7 +29,7 @@ BOUNDS = (float32("clamp_min"), float32("clamp_max"))
 THREE_LAUNCHES = Substrate(
     name="three-launches",
     source="three_launches.cu",
-    headers=("fused_activations.cuh", "limits.cuh", "pool_nan.cuh", "tree_reduce.cuh"),
+    headers=("fused_activations.cuh", "limits.cuh", "pool_nan.cuh", "warp_reduce.cuh"),
     plan=LaunchPlan(
         workspaces=(
             Workspace("hidden", f"{PLANES} * {PIXELS}"),
@@ -55,12 +55,12 @@ THREE_LAUNCHES = Substrate(
             Launch(
                 kernel="group_moments",
                 grid=(RUNS, "1", "1"),
-                block=("128", "1", "1"),
+                block=("32", "4", "1"),
                 arguments=(
                     pointer("hidden"),
                     pointer("means"),
                     pointer("inverses"),
-                    int32(f"width_of_group * {PIXELS}"),
+                    int32(PIXELS),
                     float32("eps"),
                 ),
             ),

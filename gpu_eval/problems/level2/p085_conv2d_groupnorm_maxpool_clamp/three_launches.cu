@@ -5,7 +5,7 @@
 #include "fused_activations.cuh"
 #include "limits.cuh"
 #include "pool_nan.cuh"
-#include "tree_reduce.cuh"
+#include "warp_reduce.cuh"
 
 constexpr int kKernel = 3;
 constexpr int kTaps = kKernel * kKernel;
@@ -16,7 +16,6 @@ constexpr int kHaloRows = kRows + kKernel - 1;
 constexpr int kHalo = kHaloRows * kHaloCols;
 constexpr int kWidth = 4;  // channels of a group
 constexpr int kPool = 4;
-constexpr int kThreads = 128;
 
 __global__ void __launch_bounds__(kCols * kRows)
 conv2d_group(const float* __restrict__ x, const float* __restrict__ weight,
@@ -66,25 +65,47 @@ conv2d_group(const float* __restrict__ x, const float* __restrict__ weight,
     }
 }
 
-__global__ void __launch_bounds__(kThreads)
+// Four warps have a channel of the group each. Channels are of equal size, so that the variance of
+// the group is the mean of theirs and of the squares by which their means miss the group's.
+__global__ void __launch_bounds__(32 * kWidth)
 group_moments(const float* __restrict__ hidden, float* __restrict__ means,
-              float* __restrict__ inverses, int members, float eps) {
-    __shared__ float scratch[kThreads];
+              float* __restrict__ inverses, int pixels, float eps) {
+    __shared__ float channel_means[kWidth];
+    __shared__ float channel_variances[kWidth];
 
-    const float* values = hidden + static_cast<long long>(blockIdx.x) * members;
+    const int lane = threadIdx.x;
+    const int own = threadIdx.y;
+    const float* plane = hidden + (static_cast<long long>(blockIdx.x) * kWidth + own) * pixels;
     float sum = 0.0f;
-    for (int i = threadIdx.x; i < members; i += kThreads) {
-        sum += values[i];
+    for (int i = lane; i < pixels; i += 32) {
+        sum += plane[i];
     }
-    const float mean = tree_sum(sum, scratch) / members;
+    const float own_mean = warp_sum(sum) / pixels;
 
     float squares = 0.0f;
-    for (int i = threadIdx.x; i < members; i += kThreads) {
-        const float deviation = values[i] - mean;
+    for (int i = lane; i < pixels; i += 32) {
+        const float deviation = plane[i] - own_mean;
         squares += deviation * deviation;
     }
-    const float variance = tree_sum(squares, scratch) / members;
-    if (threadIdx.x == 0) {
+    const float own_variance = warp_sum(squares) / pixels;
+    if (lane == 0) {
+        channel_means[own] = own_mean;
+        channel_variances[own] = own_variance;
+    }
+    __syncthreads();
+
+    if (lane == 0 && own == 0) {
+        float mean = 0.0f;
+        for (int o = 0; o < kWidth; ++o) {
+            mean += channel_means[o];
+        }
+        mean /= kWidth;
+        float variance = 0.0f;
+        for (int o = 0; o < kWidth; ++o) {
+            const float apart = channel_means[o] - mean;
+            variance += channel_variances[o] + apart * apart;
+        }
+        variance /= kWidth;
         means[blockIdx.x] = mean;
         inverses[blockIdx.x] = rsqrtf(variance + eps);
     }

@@ -1,6 +1,6 @@
 // 3 x 3 convolution, two subtractions, Mish: 8 x 8 threads make 16 x 16 outputs of two channels, a
-// thread 2 x 2 of each. While one plane of the input is worked on, the next is staged into the other
-// buffer, so that one barrier a plane is enough.
+// thread 2 x 2 of each. While one plane of the input is worked on, the next is staged into the
+// other buffer, so that one barrier a plane is enough.
 
 #include "conv_stage.cuh"
 #include "fused_activations.cuh"
@@ -75,13 +75,14 @@ conv2d_subtract_mish(const float* __restrict__ x, const float* __restrict__ weig
     }
 
     for (int o = 0; o < kChannels && first_channel + o < out_channels; ++o) {
-        const long long plane_out = static_cast<long long>(image) * out_channels + first_channel + o;
+        const int channel = first_channel + o;
+        const long long plane_out = static_cast<long long>(image) * out_channels + channel;
         for (int i = 0; i < kPatch; ++i) {
             const int row = first_row + threadIdx.y * kPatch + i;
             for (int j = 0; j < kPatch; ++j) {
                 const int col = first_col + threadIdx.x * kPatch + j;
                 if (row < out_height && col < out_width) {
-                    float value = acc[o][i][j] + bias[first_channel + o];
+                    float value = acc[o][i][j] + bias[channel];
                     value -= first_value;
                     value -= second_value;
                     value = mish(value);

@@ -53,7 +53,7 @@ conv3d_leaky_add_clamp_gelu(const float* __restrict__ x, const float* __restrict
             float window[kWindowRows][kWindowCols];
 #pragma unroll
             for (int r = 0; r < kWindowRows; ++r) {
-                // Rows and columns beyond the last are read for outputs that are not stored.
+                // Beyond the last row or column that one is read again, for outputs not stored.
                 const float* line = plane + min(row + r, height - 1) * width;
 #pragma unroll
                 for (int s = 0; s < kWindowCols; ++s) {

@@ -1,7 +1,7 @@
-// 4 x 4 transposed convolution of stride 2, padding 1 and output padding 1, softmax of the channels,
-// a bias, scaled, sigmoid. A block has 16 output pixels and all of their channels in shared memory,
-// so the logits never leave it; eight threads a pixel share the channels. Four taps at most reach a
-// pixel, and which they are is found once.
+// 4 x 4 transposed convolution of stride 2, padding 1 and output padding 1, softmax of the
+// channels, a bias, scaled, sigmoid. A block has 16 output pixels and all of their channels in
+// shared memory, so the logits never leave it; eight threads a pixel share the channels. Four taps
+// at most reach a pixel, and which they are is found once.
 
 #include "deconv_source.cuh"
 #include "fused_activations.cuh"

@@ -1,9 +1,8 @@
 // Linear layer, BatchNorm over the batch, a bias, a division, swish. The product is stored feature
 // by feature, W x^T instead of x W^T, so that what a feature's moments are taken over lies together
-// and a block reads it in a row. The last kernel turns squares of it round in shared memory.
+// and a warp reads it in a row. The last kernel turns squares of it round in shared memory.
 
 #include "warp_reduce.cuh"
-#include "block_reduce.cuh"
 #include "fused_activations.cuh"
 #include "gemm_fragment.cuh"
 #include "gemm_load.cuh"
@@ -17,7 +16,7 @@ constexpr int kAcross = kSamples / kPatch;
 constexpr int kThreads = kAcross * (kFeatures / kPatch);
 constexpr int kPitchW = kFeatures + 4;
 constexpr int kPitchX = kSamples + 4;
-constexpr int kMomentThreads = 128;
+constexpr int kMomentWarps = 4;
 constexpr int kSquare = 32;
 
 __device__ __forceinline__ void unpack(float (&fragment)[kPatch], const float* quad) {
@@ -71,27 +70,35 @@ matmul_transposed(const float* __restrict__ x, const float* __restrict__ weight,
     }
 }
 
-__global__ void __launch_bounds__(kMomentThreads)
+// A warp a feature, four samples a load.
+__global__ void __launch_bounds__(32 * kMomentWarps)
 feature_moments(const float* __restrict__ hidden, float* __restrict__ means,
-                float* __restrict__ inverses, int batch, float eps) {
-    __shared__ float warp_totals[kMomentThreads / 32];
-
-    const float* samples = hidden + static_cast<long long>(blockIdx.x) * batch;
-    float sum = 0.0f;
-    for (int i = threadIdx.x; i < batch; i += kMomentThreads) {
-        sum += samples[i];
+                float* __restrict__ inverses, int batch, int out_features, float eps) {
+    const int feature = blockIdx.x * kMomentWarps + threadIdx.y;
+    if (feature >= out_features) {
+        return;
     }
-    const float mean = block_sum(sum, warp_totals) / batch;
+    const float* samples = hidden + static_cast<long long>(feature) * batch;
+    float sum = 0.0f;
+    for (int i = 4 * threadIdx.x; i < batch; i += 4 * 32) {
+        const float4 quad = load_quad(samples, i, batch);
+        sum += (quad.x + quad.y) + (quad.z + quad.w);
+    }
+    const float mean = warp_sum(sum) / batch;
 
     float squares = 0.0f;
-    for (int i = threadIdx.x; i < batch; i += kMomentThreads) {
-        const float deviation = samples[i] - mean;
-        squares += deviation * deviation;
+    for (int i = 4 * threadIdx.x; i < batch; i += 4 * 32) {
+        const float4 quad = load_quad(samples, i, batch);
+        const float parts[4] = {quad.x, quad.y, quad.z, quad.w};
+        for (int p = 0; p < 4 && i + p < batch; ++p) {
+            const float deviation = parts[p] - mean;
+            squares += deviation * deviation;
+        }
     }
-    const float variance = block_sum(squares, warp_totals) / batch;
+    const float variance = warp_sum(squares) / batch;
     if (threadIdx.x == 0) {
-        means[blockIdx.x] = mean;
-        inverses[blockIdx.x] = rsqrtf(variance + eps);
+        means[feature] = mean;
+        inverses[feature] = rsqrtf(variance + eps);
     }
 }
 

@@ -22,7 +22,6 @@ FEATURE_MAJOR = Substrate(
     name="feature-major",
     source="feature_major.cu",
     headers=(
-        "block_reduce.cuh",
         "fused_activations.cuh",
         "gemm_fragment.cuh",
         "gemm_load.cuh",
@@ -52,13 +51,14 @@ FEATURE_MAJOR = Substrate(
             ),
             Launch(
                 kernel="feature_moments",
-                grid=("out_features", ONE, ONE),
-                block=("128", ONE, ONE),
+                grid=("ceil_div(out_features, 4)", ONE, ONE),
+                block=("32", "4", ONE),
                 arguments=(
                     pointer("hidden"),
                     pointer("means"),
                     pointer("inverses"),
                     int32("batch"),
+                    int32("out_features"),
                     float32("eps"),
                 ),
             ),
