@@ -101,7 +101,9 @@ def test_only_some_sittings(campaign: tuple[Path, CampaignPlan]) -> None:
 
 def test_time_without_tasks_is_told_apart(campaign: tuple[Path, CampaignPlan]) -> None:
     root, _ = campaign
-    assert "- no worker was ready" not in gpu_profile.as_markdown(campaign_seconds.profile(root, 2, 1))
+    assert "- no worker was ready" not in gpu_profile.as_markdown(
+        campaign_seconds.profile(root, 2, 1)
+    )
     older = {"started": 8, "ready": 6, "starting": 12.0, "lost": {"cell": 2}, "short": 5.0}
     newer = {**older, "interrupted": {"cell": 3.0, "base stopped": 4.0}, "waiting": 2.5}
     with Layout(root).journal.open("a") as journal:
