@@ -7,6 +7,7 @@ see. A worker that is lost loses nothing: Dask gives its task to another.
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -136,6 +137,8 @@ class ClusterRun:
         self._report = report
         self._under_way: dict[Any, Task] = {}
         self._submitted = 0
+        self._again: list[Task] = []
+        self._damaged: Counter[str] = Counter()
 
     def run(self) -> None:
         """Work until every task is done.
@@ -182,6 +185,8 @@ class ClusterRun:
                 )
 
     def _submit(self) -> Iterator[Any]:
+        while self._again:
+            yield self._send(self._again.pop())
         room = AHEAD * max(sum(self._client.nthreads().values()), 1) - len(self._under_way)
         while room > 0:
             task = self._schedule.next()
@@ -218,6 +223,11 @@ class ClusterRun:
             return
         self._journal.done(task.key, report.files)
         if not self._schedule.complete(task):
+            # A task whose worker is lost may run once more, and write while its files are read.
+            self._damaged[task.key] += 1
+            if self._damaged[task.key] < TRIES:
+                self._again.append(task)
+                return
             raise UserError(
                 f"the files of the task {task.key} were damaged on their way; "
                 f"go on with 'gpu-eval resume {self._layout.root}'"

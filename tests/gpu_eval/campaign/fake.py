@@ -88,7 +88,9 @@ class FakeDevice(Device):
         text = re.sub(r"\s+", "", repr(sorted(source.files.items())))
         code = hashlib.sha256(text.encode()).hexdigest()
         path = cache / f"{code}.bin"
-        path.write_text(code)
+        made = path.with_suffix(f".{os.getpid()}")  # two processes may make the same
+        made.write_text(code)
+        made.replace(path)
         return Binary(source.id, path, source.id, source.kernels, code)
 
     def open(self) -> Session:

@@ -11,6 +11,8 @@ import pytest
 from gpu_eval.campaign import cluster
 from gpu_eval.campaign.progress import Silent
 from gpu_eval.campaign.run import resume, start
+from gpu_eval.campaign.schedule import Schedule
+from gpu_eval.campaign.tasks import Task
 from suiteopt.errors import UserError
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.conftest import Baseline
@@ -61,6 +63,34 @@ def test_a_lost_worker_loses_nothing(baseline: Baseline, tmp_path: Path) -> None
         start(tmp_path / "matrix", settings, FakeDevice(), Kill(), client.scheduler.address)
     assert Kill.victims == []
     assert tiny.cell_hashes(tmp_path / "matrix") == tiny.cell_hashes(baseline.root)
+
+
+@pytest.mark.parametrize("times", [1, 9])
+def test_damaged_files_are_made_again_but_not_for_ever(
+    baseline: Baseline,
+    tmp_path: Path,
+    address: str,
+    monkeypatch: pytest.MonkeyPatch,
+    times: int,
+) -> None:
+    complete = Schedule.complete
+    damaged: list[str] = []
+
+    def looked_at(schedule: Schedule, task: Task) -> bool:
+        if len(damaged) < times and damaged[:1] in ([], [task.key]):
+            damaged.append(task.key)
+            return False
+        return complete(schedule, task)
+
+    monkeypatch.setattr(Schedule, "complete", looked_at)
+    root = tmp_path / "matrix"
+    if times > 1:
+        with pytest.raises(UserError, match="damaged on their way; go on with"):
+            start(root, tiny.settings(baseline.corpus), FakeDevice(), Silent(), address)
+        assert len(damaged) == cluster.TRIES
+    else:
+        start(root, tiny.settings(baseline.corpus), FakeDevice(), Silent(), address)
+        assert tiny.cell_hashes(root) == tiny.cell_hashes(baseline.root)
 
 
 def test_begun_there_and_ended_here(baseline: Baseline, tmp_path: Path, address: str) -> None:

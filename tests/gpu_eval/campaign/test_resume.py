@@ -84,7 +84,7 @@ def test_killed_at_random_moments(baseline: Baseline, tmp_path: Path) -> None:
     draw = random.Random(20261129)
     command = "start"
     for kill in range(2):
-        process = Driven(command, baseline.corpus, root, pause=0.0005)
+        process = Driven(command, baseline.corpus, root, pause=0.004)
         wait_for_shards(process, root, 3 + 6 * kill)
         time.sleep(draw.uniform(0.0, 0.2))
         process.kill()
