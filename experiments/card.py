@@ -45,7 +45,7 @@ def facts(matrix: Matrix) -> dict[str, str]:
         "inputs": _inputs(matrix),
         "cells": f"{statuses.total():,}: "
         + ", ".join(f"{statuses[key]:,} {name}" for key, name in _STATUSES.items()),
-        "flaky cells": f"{flaky:,} of {sum(torn.values())} implementations differ between two "
+        "flaky cells": f"{flaky:,} of {sum(torn.values()):,} implementations differ between two "
         f"runs (column `disagreed`): {_kinds(torn)}",
         "refereeability": _referees(matrix),
     }
@@ -112,7 +112,9 @@ def _cells(matrix: Matrix) -> tuple[Counter[str], int, Counter[str]]:
 
 
 def _kinds(torn: Counter[str]) -> str:
-    return ", ".join(f"{count} {kind}s" for kind, count in torn.most_common()) or "none"
+    names = {str(Kind.WILD): "wild kernels"}
+    counted = (f"{n:,} {names.get(kind, f'{kind}s')}" for kind, n in torn.most_common())
+    return ", ".join(counted) or "none"
 
 
 def _referees(matrix: Matrix) -> str:
