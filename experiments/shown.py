@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from suiteopt.console import run_script
 from suiteopt.errors import UserError
 
 ROOT = Path(__file__).parents[1]
@@ -98,8 +99,10 @@ def checks_table() -> list[str]:
 
 def _cells(printed: str, start: str) -> list[str]:
     """Return the cells of the line of a printed table that begins so."""
-    (line,) = (line for line in printed.splitlines() if line.startswith(f"{start}  "))
-    return re.split(r"  +", line.strip())
+    for line in printed.splitlines():
+        if line.startswith(f"{start}  "):
+            return re.split(r"  +", line.strip())
+    raise UserError(f"the README's table needs a line {start}, and the answer has none:\n{printed}")
 
 
 def _caught(check: Mapping[str, Any]) -> str:
@@ -120,7 +123,12 @@ def _parts(block: str) -> list[str]:
     return re.split(r"^\$ ", block, flags=re.M)[1:]
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Rewrite all pages."""
     for page in PAGES:
         page.write_text(renewed(page.read_text("utf-8")), "utf-8")
         print(page.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    run_script(main)
