@@ -7,7 +7,7 @@ PROFILE ?= quick
 DEVICE ?= auto
 MATRIX ?= matrices/local/$(PROFILE)
 
-.PHONY: all demo killmatrix findings test lint docs clean
+.PHONY: all demo killmatrix findings figures test lint docs clean
 
 all: $(STAMP)
 
@@ -28,8 +28,12 @@ killmatrix: $(STAMP)
 findings: $(STAMP)
 	$(BIN)/python -m experiments.findings
 
+# Everything generated in README, cards, docs and results, from the default matrix.
+figures: $(STAMP)
+	$(BIN)/python -m experiments.publish
+
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

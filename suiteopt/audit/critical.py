@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.matrix.layout import is_varied
+from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import Nonfinite, Oracle
 from suiteopt.matrix.schema import DECIDED_TOLERANCE, Kind
 from suiteopt.matrix.store import Matrix
@@ -71,17 +71,15 @@ def critical_table(
     UserError
         If the matrix does not keep that comparator.
     """
-    implementations = matrix.implementations_of(problem)
-    names = tuple(implementations["implementation"].astype(str))
-    rows = matrix.inputs_of(problem)
-    inputs = tuple(rows["input"].astype(str))
+    layout = layout_of(matrix, problem)
+    names, inputs = tuple(str(name) for name in layout.ids), layout.names
     oracle = Oracle(comparator, comparator, tolerance=0.0, nonfinite=nonfinite)
     block = cell_block(
         matrix.cells_table(problem, needed_columns(oracle)),
         oracle,
-        {name: row for row, name in enumerate(names)},
-        {name: column for column, name in enumerate(inputs)},
-        is_varied(rows),
+        layout.rows,
+        layout.columns,
+        layout.varied,
         str(matrix.path / cells_file(problem)),
     )
     beyond = np.nextafter(DECIDED_TOLERANCE, np.inf)
@@ -92,7 +90,7 @@ def critical_table(
     for values, fails in ((low, block.fails_low), (high, block.fails_high)):
         dense = np.full(shape, np.nan)
         dense[block.rows, block.columns] = np.where(block.fatal | fails, np.inf, values)
-        dense[:, ~rows["valid"].to_numpy(dtype=np.bool_)] = np.nan
+        dense[:, ~layout.valid] = np.nan
         tables.append(dense)
     decided = np.zeros(shape, dtype=np.bool_)
     decided[block.rows, block.columns] = block.decided
@@ -100,7 +98,7 @@ def critical_table(
         problem=problem,
         comparator=comparator,
         implementations=names,
-        kinds=tuple(Kind(kind) for kind in implementations["kind"]),
+        kinds=tuple(Kind(kind) for kind in layout.kinds),
         inputs=inputs,
         low=tables[0],
         high=tables[1],

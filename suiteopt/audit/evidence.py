@@ -88,7 +88,9 @@ def gather(matrix: Matrix, problem: str, check: Check, table: KillTable) -> Evid
         seen=noise.kills.toarray() | _above_floor(rows, noise, low),
         relative=_relative(matrix, problem, table),
         unstable=(high > table.tolerances) & ~(low > table.tolerances),
-        settings=tuple(setting_of(row) for _, row in rows.iterrows()),
+        settings=matrix.remember(
+            f"settings {problem}", lambda: tuple(setting_of(row) for _, row in rows.iterrows())
+        ),
         shapes=tuple(rows["shape_recipe"].astype(str)),
         kills=table.kills.toarray(),
         ran=table.ran.toarray(),

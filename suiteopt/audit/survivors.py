@@ -19,6 +19,8 @@ from suiteopt.matrix.schema import Role
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import BENCHMARK_RECIPE, CONTRACT_SHAPE
 
+_NAMED_BY = ("input", "value_recipe", "parameter_recipe", "shape_recipe", "role")
+
 
 class Source(StrEnum):
     """Where a recipe that would help is found."""
@@ -175,18 +177,18 @@ def survey(
 def _names(rows: pd.DataFrame, offered: Sequence[bool] | Any) -> dict[str, tuple[Source, str]]:
     """Name the inputs of a problem so that equal recipes of several problems are one."""
     names: dict[str, tuple[Source, str]] = {}
-    for (_, row), may_be_chosen in zip(rows.iterrows(), offered, strict=True):
-        values = str(row["value_recipe"])
-        witness = row["role"] == str(Role.WITNESS)
+    columns = [rows[name].astype(str) for name in _NAMED_BY]
+    for name, values, parameters, shape, role, may_be_chosen in zip(*columns, offered, strict=True):
+        witness = role == str(Role.WITNESS)
         if witness:  # witness-<number>-<kind>: the kind is what the pool lacks
             values = values.removeprefix("witness-").partition("-")[2] or values
         text = values
-        if row["parameter_recipe"] != BENCHMARK_RECIPE:
-            text += f":{row['parameter_recipe']}"
-        if row["shape_recipe"] != CONTRACT_SHAPE:
-            text += f"@{row['shape_recipe']}"
+        if parameters != BENCHMARK_RECIPE:
+            text += f":{parameters}"
+        if shape != CONTRACT_SHAPE:
+            text += f"@{shape}"
         source = Source.WITNESS if witness else Source.POOL if may_be_chosen else Source.UNSAFE
-        names[str(row["input"])] = (source, text)
+        names[name] = (source, text)
     return names
 
 

@@ -183,7 +183,7 @@ def make_case(
 
 def counted(matrix: Matrix, table: KillTable, which: Denominator) -> NDArray[np.bool_]:
     """Tell which rows of a kill table count, whatever its columns are."""
-    first = first_comparator(table, len(matrix.inputs_of(table.problem)))
+    first = first_comparator(table, len(layout_of(matrix, table.problem).names))
     if which == Denominator.WITNESSED_OR_KILLED:
         return denominator_mask(matrix, first, which)
     rows = len(table.implementations)  # locked mutants are rows or they are not

@@ -69,6 +69,8 @@ def comparator_of(column: str, oracle_comparator: str) -> str:
 
 def groups_of(columns: Sequence[str]) -> NDArray[np.int64] | None:
     """Number columns by their input; None where every column is an input of its own."""
+    if not any(_MARK in column for column in columns):
+        return None
     names = [input_of(column) for column in columns]
     numbers = {name: place for place, name in enumerate(dict.fromkeys(names))}
     if len(numbers) == len(columns):

@@ -21,6 +21,7 @@ from suiteopt.selection.robust_choice import choose_robust
 from suiteopt.selection.settle import settle
 from suiteopt.selection.solve import LARGE_SOLVERS, parse_solver, solve
 from suiteopt.selection.wishes import Wishes, grant
+from suiteopt.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class _Job:
         return self.rules.get(problem, Constraints())
 
 
+@one_thread
 def select(
     matrix: Matrix,
     budget: int | None,

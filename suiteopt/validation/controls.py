@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from suiteopt.matrix.kill import KillTable
-from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.layout import Layout, layout_of
 from suiteopt.matrix.oracle import Oracle
+from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.verdict import CellBlock
 from suiteopt.selection.cases import Case, case_instance
 from suiteopt.selection.comparators import judged_table
 from suiteopt.selection.instance import Instance
@@ -168,7 +170,7 @@ def _of_problem(
         if counts
     ]
     kinds = {name: kind_of[name] for name in calibrating}
-    block = case.block
+    block = None if case.block is None else _looked_at(layout, case, case.block)
 
     def judged(oracle: Oracle, controls: Sequence[str] | None) -> tuple[KillTable, Instance]:
         table = judged_table(
@@ -202,6 +204,15 @@ def _of_problem(
     return rows
 
 
+def _looked_at(layout: Layout, case: Case, block: CellBlock) -> CellBlock:
+    """Return the cells that a suite or a held-out control depends on: about half of them."""
+    rows = np.isin(layout.kinds.astype(str), [str(Kind.CONTROL), str(Kind.SUBSTRATE)])
+    rows[[layout.rows[name] for name in case.instance.mutants]] = True
+    columns = layout.candidate.copy()
+    columns[[layout.columns[name] for name in case.given]] = True
+    return block.take(np.flatnonzero(rows[block.rows] & columns[block.columns]))
+
+
 def _control_kinds(matrix: Matrix, problem: str) -> dict[str, str]:
     rows = matrix.implementations_of(problem)
     names, kinds = rows["implementation"].astype(str), rows["control_kind"].astype(str)
@@ -229,6 +240,7 @@ def _judge(
 
 def _count(table: KillTable, control: str, inputs: Sequence[str]) -> tuple[int, int]:
     row = table.controls.index(control)
-    columns = [table.inputs.index(name) for name in inputs]
+    places = {name: column for column, name in enumerate(table.inputs)}
+    columns = [places[name] for name in inputs]
     ran = table.control_ran[row, columns]
     return int(ran.sum()), int(np.sum(ran & table.control_rejections[row, columns]))

@@ -17,6 +17,7 @@ from suiteopt.selection.instance import Instance
 from suiteopt.selection.question import Objective
 from suiteopt.selection.settle import settle
 from suiteopt.selection.solve import parse_solver, solve
+from suiteopt.threads import one_thread
 from suiteopt.validation.across import (
     ChooseSplits,
     across_tolerances,
@@ -50,6 +51,7 @@ REPEATS = 20
 NESTED = (Split.RANDOM, Split.SITE, Split.RULE)
 
 
+@one_thread
 def cross_validate(
     matrix: Matrix,
     budget: int,

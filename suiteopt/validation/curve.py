@@ -19,6 +19,7 @@ from suiteopt.selection.cases import Case, make_case
 from suiteopt.selection.question import Question
 from suiteopt.selection.safety import SAFETIES
 from suiteopt.selection.solve import solve
+from suiteopt.threads import one_thread
 from suiteopt.validation.controls import HeldOutControls, hold_out_controls
 from suiteopt.validation.figures import share_of
 from suiteopt.validation.refit import kills_of
@@ -77,6 +78,7 @@ def oracles() -> tuple[Oracle, ...]:
     return (*(calibrated(safety) for safety in SAFETIES), *(fixed(t) for t in TOLERANCES))
 
 
+@one_thread
 def curve(
     matrix: Matrix,
     question: Question,

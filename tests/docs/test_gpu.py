@@ -10,7 +10,13 @@ from experiments.bench_gpu_stage import NAME, save
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "experiments" / "results"
 PAGE = (ROOT / "docs" / "gpu.md").read_text("utf-8")
-CARD = " ".join((ROOT / "matrices/kernelbench-l1-14-h200/README.md").read_text("utf-8").split())
+CARDS = {
+    json.loads(header.read_text("utf-8"))["id"]: " ".join(
+        (header.parent / "README.md").read_text("utf-8").split()
+    )
+    for header in (ROOT / "matrices").glob("kernelbench-*/matrix.json")
+}
+"""Cards of the matrices that ship, by id."""
 
 
 def record(name: str) -> Any:
@@ -48,7 +54,8 @@ def test_the_repeat_is_its_record() -> None:
     (suite,) = (s for s in found["suites"] if s["oracle"] == "calibrated")
     detected = {name: t["detected"] for name, t in suite["detected"].items()}
     flat = " ".join(PAGE.split())
-    for text in (flat, CARD):
+    card = CARDS.get(found["A"]["matrix_id"])  # of a matrix that ships no more, the page alone
+    for text in (flat, *([] if card is None else [card])):
         assert f"{cells['equal']:,}" in text
         assert f"{found['flagged']['cells']:,}" in text
         assert f"{quiet['cells']} to {quiet['implementations'] - 1} more mutants" in text
@@ -57,7 +64,6 @@ def test_the_repeat_is_its_record() -> None:
         assert f"{quiet['ran_once_in_both']}" in text
         assert f"{detected['suite of A on B']}" in text
         assert f"{detected['suite of B on B']}" in text
-    assert found["A"]["matrix_id"] == matrix_id("kernelbench-l1-14-h200")
     stood = re.search(r"the CPU matrix of six problems, as it stood at commit (\w+)", flat)
     if record("cpu_vs_gpu")["cpu"]["matrix_id"] == matrix_id("kernelbench-l1-6-cpu"):
         assert stood is None
