@@ -120,10 +120,7 @@ def _hashed(spec: TensorSpec, values: Mapping[str, int], seed: int, device: str)
     drawn = generate(recipe, shape, tensor_seed(seed, spec.name), {}, device, chunk=WIDE_CHUNK)
     if choices:
         # In fp64: a number below 1 times that of the choices stays below it.
-        chosen = (drawn.double() * choices).long()
-        if spec.structure is Structure.SIGNS:
-            chosen = chosen * 2 - 1
-        return chosen.to(getattr(torch, spec.dtype))
+        return _chosen((drawn.double() * choices).long(), spec)
     if scale is not None:
         drawn = drawn * scale.to(device)
     if spec.own_draw is OwnDraw.UNIFORM_HALF:
@@ -138,17 +135,22 @@ def _choices(spec: TensorSpec, values: Mapping[str, int]) -> int:
     return 2 if spec.structure in (Structure.MASK, Structure.SIGNS) else 0
 
 
+def _chosen(numbers: "Tensor", spec: TensorSpec) -> "Tensor":
+    """Make class ids, a mask or signs of the numbers that a draw has chosen."""
+    import torch
+
+    meant = numbers * 2 - 1 if spec.structure is Structure.SIGNS else numbers
+    return meant.to(getattr(torch, spec.dtype))
+
+
 def _draw(spec: TensorSpec, values: Mapping[str, int]) -> "Tensor":
     import torch
 
     shape = shape_of(spec, values)
-    if spec.structure is Structure.CLASS_IDS or spec.own_draw is OwnDraw.CLASS_IDS:
-        drawn = torch.randint(0, evaluate(spec.classes, values), shape)
-    elif spec.structure is Structure.MASK:
-        drawn = torch.randint(0, 2, shape).bool()
-    elif spec.structure is Structure.SIGNS:
-        drawn = torch.randint(0, 2, shape).float() * 2 - 1
-    elif spec.own_draw is OwnDraw.UNIFORM_SCALED:
+    choices = _choices(spec, values)
+    if choices:
+        return _chosen(torch.randint(0, choices, shape), spec)
+    if spec.own_draw is OwnDraw.UNIFORM_SCALED:
         scale = torch.rand(())
         drawn = _structured(torch.rand(shape) * scale, spec.structure).contiguous()
     else:
