@@ -171,7 +171,8 @@ def build_plan(settings: Settings, checked: str = "") -> CampaignPlan:
         sites = profile.sites
         chosen = choose_problems(corpus, settings, profile)
     # A wrong definition is told better than its hash can; so the check comes first, where it comes.
-    known = bool(settings.suite) or (bool(checked) and checked == _corpus_hash(chosen, settings))
+    corpus_hash = _corpus_hash(chosen, settings) if checked else ""
+    known = bool(settings.suite) or (bool(checked) and checked == corpus_hash)
     pools = "" if settings.suite else settings.profile
     decided = decide_all(
         corpus, [Asked(p.id, settings.corpora, pools, sites, known) for p in chosen]
@@ -182,7 +183,7 @@ def build_plan(settings: Settings, checked: str = "") -> CampaignPlan:
         problems=tuple(
             _plan_problem(p, candidates[p.id], decided[p.id], settings.wild) for p in chosen
         ),
-        corpus_hash=_corpus_hash(chosen, settings),
+        corpus_hash=corpus_hash or _corpus_hash(chosen, settings),
         pool_hash=pool_hash([i for pool in candidates.values() for i in pool]),
         witness_hash=pool_hash([i for one in decided.values() for i in one.witnesses]),
     )

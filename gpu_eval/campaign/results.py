@@ -33,19 +33,27 @@ def write_binaries(shards: Path, task: CompileTask, binaries: list[Binary]) -> d
 
 def read_binaries(shards: Path, task: CompileTask) -> list[Binary] | None:
     """Read what came of a compile task; None if a binary is gone or damaged."""
-    document = json.loads((shards / (task.key + NOTES)).read_bytes())
+    document = _compiled(shards, task)
     for path, digest in document["digests"].items():
         try:
             if sha256(Path(path).read_bytes()) != digest:
                 return None
         except OSError:
             return None
-    return noted_binaries(shards, task)
+    return _binaries(document)
 
 
 def noted_binaries(shards: Path, task: CompileTask) -> list[Binary]:
     """Read what is known of the binaries of a compile task, wherever they may be by now."""
-    document = json.loads((shards / (task.key + NOTES)).read_bytes())
+    return _binaries(_compiled(shards, task))
+
+
+def _compiled(shards: Path, task: CompileTask) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((shards / (task.key + NOTES)).read_bytes())
+    return document
+
+
+def _binaries(document: Mapping[str, Any]) -> list[Binary]:
     return [
         Binary(
             id=b["id"],
