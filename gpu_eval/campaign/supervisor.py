@@ -61,6 +61,9 @@ class _Worker:
     used: bool = False
 
 
+STOPPED = "stopped"
+"""How a task is interrupted with the campaign: no worker was lost at it."""
+
 COMPILER = -1
 """Place of a worker that takes no device."""
 
@@ -302,7 +305,6 @@ class Supervisor:
             case Lost() if isinstance(task, CellTask):
                 self._replace(worker, task, message)
             case LostBatch() if isinstance(task, CellTask):
-                self._attendance.lost["batch"] += 1
                 self._interrupt(worker, "batch")
                 self._singly(task, message.input)
             case Done() if task is not None:
@@ -318,9 +320,7 @@ class Supervisor:
 
     def _replace(self, worker: _Worker, task: CellTask, lost: Lost) -> None:
         """Take a verdict that the worker itself has given, and go on with a fresh worker."""
-        how = "cell" if lost.subject else "between"
-        self._attendance.lost[how] += 1
-        self._interrupt(worker, how)
+        self._interrupt(worker, "cell" if lost.subject else "between")
         if not lost.subject:
             self._count_outside(task, lost.message)
             self._again.append(self._schedule.again(task))
@@ -373,7 +373,6 @@ class Supervisor:
                     "wrote above says why"
                 )
             return
-        self._attendance.lost["death"] += 1
         trouble = self._trouble.setdefault(task.key, _Trouble({}))
         if not isinstance(task, CellTask) or not seen.running:
             self._count_outside(task, f"exit code {code}")
@@ -426,6 +425,8 @@ class Supervisor:
         if task is not None and worker.place != COMPILER:
             base = isinstance(task, CellTask) and task.facts is None
             self._attendance.ended(how, time.monotonic() - worker.began, base)
+            if how != STOPPED:
+                self._attendance.lost[how] += 1
         self._stop(worker)
 
     def _stop(self, worker: _Worker) -> None:
@@ -439,6 +440,6 @@ class Supervisor:
 
     def _stop_all(self) -> None:
         for worker in list(self._workers):
-            self._interrupt(worker, "stopped")
+            self._interrupt(worker, STOPPED)
         for process in self._dying:
             process.join()
