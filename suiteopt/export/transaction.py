@@ -17,6 +17,7 @@ from pathlib import Path
 
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
+from suiteopt.matrix.files import sync_directory
 
 TEMPORARY_SUFFIX = ".suiteopt-tmp"
 
@@ -73,7 +74,7 @@ def apply_changes(checkout: Checkout, changes: Iterable[Change]) -> None:
                 place.unlink(missing_ok=True)
             else:
                 os.replace(staged[index], place)
-            sync(place.parent)
+            sync_directory(place.parent)
     except BaseException as error:
         restored = _undo(done, backups)
         _clean((*staged.values(), *(backups.values() if restored else ())), made)
@@ -139,16 +140,6 @@ def _clean(temporaries: Iterable[Path], made: list[Path]) -> None:
     for directory in reversed(made):
         with contextlib.suppress(OSError):
             directory.rmdir()
-
-
-def sync(directory: Path) -> None:
-    """Make a rename durable, where the file system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def explain(error: OSError, root: Path, restored: bool) -> UserError:

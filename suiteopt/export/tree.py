@@ -8,7 +8,8 @@ from pathlib import Path
 
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
-from suiteopt.export.transaction import TEMPORARY_SUFFIX, Change, apply_changes, explain, sync
+from suiteopt.export.transaction import TEMPORARY_SUFFIX, Change, apply_changes, explain
+from suiteopt.matrix.files import sync_directory
 
 
 def write_tree(directory: Path, files: Mapping[str, bytes]) -> None:
@@ -44,7 +45,7 @@ def write_tree(directory: Path, files: Mapping[str, bytes]) -> None:
         stage.mkdir(parents=True)
         apply_changes(Checkout(stage), _changes(files))
         os.rename(stage, directory)
-        sync(directory.parent)
+        sync_directory(directory.parent)
     except BaseException as error:
         if stage is not None:
             shutil.rmtree(stage, ignore_errors=True)

@@ -53,7 +53,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
                 os.fsync(handle.fileno())
         os.replace(partial, path)
         if durable:
-            _sync_directory(path.parent)
+            sync_directory(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
@@ -79,7 +79,7 @@ def remove_partials(directory: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     """Make a rename durable; file systems that cannot sync a directory are left alone."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)

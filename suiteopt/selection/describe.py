@@ -9,7 +9,6 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import input_rows
 from suiteopt.selection.cuts import null_rows, rejected_cells
-from suiteopt.selection.joint import counts_of
 from suiteopt.selection.parts import columns_of
 from suiteopt.selection.problem_report import ProblemSelection, Tally
 from suiteopt.selection.result import Selection
@@ -19,8 +18,8 @@ def describe(matrix: Matrix, case: Case, selection: Selection, times: int = 1) -
     """Say what a choice does to a problem, where so many kills make a detection."""
     instance, table = case.instance, case.table
     columns = columns_of(instance, selection.members, "find")
-    killed = counts_of(instance, columns) >= times
-    killable = counts_of(instance, range(len(instance.inputs))) >= times
+    killed = instance.counts_in_all(columns) >= times
+    killable = instance.counts_in_all(range(len(instance.inputs))) >= times
     measured = input_rows(matrix, case.problem, selection.members)
     positions = [table.inputs.index(name) for name in selection.members]
     rejected, cells = rejected_cells(table, selection.members)

@@ -138,7 +138,7 @@ def _completions(
     most: int,
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """Value every single column or pair behind a prefix, or (None, None) where none can win."""
-    counts = instance.given + instance.counts(prefix)
+    counts = instance.counts_in_all(prefix)
     fresh, once = counts == 0, counts == 1
     detected_before = float(instance.weights[~fresh].sum())
     twice_before = float(instance.weights[counts >= 2].sum())

@@ -87,7 +87,7 @@ class _State:
 
     @classmethod
     def of(cls, instance: Instance, kills: Any, columns: tuple[int, ...]) -> "_State":
-        counts = _counts(instance, columns)
+        counts = instance.counts_in_all(columns)
         return cls(counts, _weights(instance, counts == 0, kills) @ kills)
 
 
@@ -115,7 +115,7 @@ def _best_addition(
     allowed = np.flatnonzero(~taken(instance, base))
     if not len(allowed):
         return score(instance, base), base
-    counts = _counts(instance, base)
+    counts = instance.counts_in_all(base)
     for level in (0, 1):
         gains = (_weights(instance, counts == level, kills) @ kills)[allowed]
         allowed = allowed[gains == gains.max()]
@@ -130,11 +130,6 @@ def _best_addition(
     costs = instance.costs[allowed]
     whole = tuple(sorted([*base, int(allowed[costs == costs.min()][0])]))
     return score(instance, whole), whole
-
-
-def _counts(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
-    counts: NDArray[np.int64] = instance.given + instance.counts(columns)
-    return counts
 
 
 def _weights(instance: Instance, rows: NDArray[np.bool_], kills: Any) -> NDArray[np.floating[Any]]:
@@ -156,5 +151,5 @@ def submodular_bound(instance: Instance, columns: Sequence[int], budget: int) ->
 def marginal_gains(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
     """Weight that each column would add to a set; int64, shape (n,)."""
     kills = instance.kills_exact()
-    open_weight = _weights(instance, _counts(instance, columns) == 0, kills)
+    open_weight = _weights(instance, instance.counts_in_all(columns) == 0, kills)
     return np.asarray(open_weight @ kills, dtype=np.int64)

@@ -86,6 +86,11 @@ class Instance:
         """How many of some columns kill each mutant, shape (m,)."""
         return np.asarray(self.kills[:, list(columns)].sum(axis=1), dtype=np.int64)
 
+    def counts_in_all(self, columns: Sequence[int]) -> NDArray[np.int64]:
+        """How often given inputs (up to 2) and some columns kill each mutant, shape (m,)."""
+        counts: NDArray[np.int64] = self.given + self.counts(columns)
+        return counts
+
     def killers(self) -> list[NDArray[np.intp]]:
         """Mutants that each column kills."""
         return [np.flatnonzero(self.kills[:, column]) for column in range(len(self.inputs))]

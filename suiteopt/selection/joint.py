@@ -17,7 +17,6 @@ from suiteopt.selection.joint_search import (
     Ask,
     Part,
     by_group,
-    counts_of,
     detected,
     greedy,
     inputs_in,
@@ -28,7 +27,7 @@ from suiteopt.selection.joint_search import (
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.parts import columns_of
 
-__all__ = ["CP_SAT", "Ask", "Joint", "Part", "counts_of", "solve_joint"]
+__all__ = ["CP_SAT", "Ask", "Joint", "Part", "solve_joint"]
 
 CP_SAT = "cp-sat"
 

@@ -55,12 +55,6 @@ class Ask:
     required: Mapping[str, int] = field(default_factory=dict)
 
 
-def counts_of(instance: Instance, columns: Sequence[int]) -> NDArray[np.int64]:
-    """How often each mutant is killed, by given inputs (counted up to 2) and by columns."""
-    counts: NDArray[np.int64] = instance.given + instance.counts(columns)
-    return counts
-
-
 Chosen = list[list[int]]
 
 
@@ -72,7 +66,7 @@ def inputs_in(columns: Chosen) -> int:
 def detected(parts: Sequence[Part], ask: Ask, columns: Chosen) -> int:
     """Return the weight that counts as detected."""
     return sum(
-        int(part.instance.weights[counts_of(part.instance, own) >= ask.times].sum())
+        int(part.instance.weights[part.instance.counts_in_all(own) >= ask.times].sum())
         for part, own in zip(parts, columns, strict=True)
     )
 
@@ -81,7 +75,7 @@ def by_group(parts: Sequence[Part], ask: Ask, columns: Chosen) -> dict[str, int]
     """Return the detected weight of each group that something is required of."""
     totals: dict[str, int] = dict.fromkeys(ask.required, 0)
     for part, own in zip(parts, columns, strict=True):
-        killed = counts_of(part.instance, own) >= ask.times
+        killed = part.instance.counts_in_all(own) >= ask.times
         for row in np.flatnonzero(killed):
             if part.groups[row] in totals:
                 totals[part.groups[row]] += int(part.instance.weights[row])
@@ -134,7 +128,7 @@ def greedy(parts: Sequence[Part], ask: Ask, fixed: Chosen) -> Chosen:
             return chosen
         reached = by_group(parts, ask, chosen)
         for place, part in enumerate(parts):
-            missing = np.clip(ask.times - counts_of(part.instance, chosen[place]), 0, 1)
+            missing = np.clip(ask.times - part.instance.counts_in_all(chosen[place]), 0, 1)
             weights = part.instance.weights * missing
             if ask.required:
                 still = [reached.get(g, 0) < ask.required.get(g, 0) for g in part.groups]
@@ -165,8 +159,8 @@ def without_idle(parts: Sequence[Part], ask: Ask, columns: Chosen, fixed: Chosen
         for column in sorted(set(kept[place]) - set(fixed[place]), reverse=True):
             trial = [own if at != place else [c for c in own if c != column]
                      for at, own in enumerate(kept)]  # fmt: skip
-            before = counts_of(part.instance, kept[place]) >= ask.times
-            after = counts_of(part.instance, trial[place]) >= ask.times
+            before = part.instance.counts_in_all(kept[place]) >= ask.times
+            after = part.instance.counts_in_all(trial[place]) >= ask.times
             if np.array_equal(before, after) or (ask.required and meets(parts, ask, trial)):
                 kept = trial
     return kept

@@ -41,7 +41,7 @@ def score(instance: Instance, columns: Sequence[int]) -> Score:
         Distinct column indices; may be empty.
     """
     chosen = list(columns)
-    counts = instance.given + instance.counts(chosen)
+    counts = instance.counts_in_all(chosen)
     return Score(
         detected=int(instance.weights[counts >= 1].sum()),
         twice=int(instance.weights[counts >= 2].sum()),

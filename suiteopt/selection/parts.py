@@ -43,7 +43,7 @@ def credit(instance: Instance, columns: Sequence[int]) -> Instance:
     if not len(columns):
         return instance
     chosen = list(columns)
-    given = np.minimum(2, instance.given + instance.counts(chosen))
+    given = np.minimum(2, instance.counts_in_all(chosen))
     slack = np.maximum(instance.given_slack, instance.slack_by(chosen).max(axis=1))
     credited = replace(instance, given=given.astype(np.int8), given_slack=slack)
     return keep_columns(credited, np.flatnonzero(~taken(instance, chosen)))

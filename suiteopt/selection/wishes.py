@@ -12,7 +12,7 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import input_rows
 from suiteopt.selection.constraints import Constraints
-from suiteopt.selection.joint import CP_SAT, Ask, Part, counts_of, solve_joint
+from suiteopt.selection.joint import CP_SAT, Ask, Part, solve_joint
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.minimum import minimum_each, minimum_overall, required_weight
 from suiteopt.selection.objective import score, strongest_first
@@ -206,12 +206,12 @@ def _selection(
     value = score(instance, columns)
     weights = instance.weights
     alone = instance.kills[:, list(columns)].sum(axis=1) >= times
-    everything = counts_of(instance, range(len(instance.inputs))) >= times
+    everything = instance.counts_in_all(range(len(instance.inputs))) >= times
     return Selection(
         problem=case.problem,
         members=tuple(instance.inputs[c] for c in strongest_first(instance, columns)),
         total=instance.total,
-        detected=int(weights[counts_of(instance, columns) >= times].sum()),
+        detected=int(weights[instance.counts_in_all(columns) >= times].sum()),
         alone=int(weights[alone].sum()),
         bound=int(weights[everything].sum()),
         twice=value.twice,

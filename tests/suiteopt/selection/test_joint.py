@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from suiteopt.errors import UserError
 from suiteopt.selection.constraints import Constraints
 from suiteopt.selection.instance import Instance
-from suiteopt.selection.joint import Ask, Part, counts_of, solve_joint
+from suiteopt.selection.joint import Ask, Part, solve_joint
 from suiteopt.selection.limits import Limits
 from tests.suiteopt.selection.instances import instance_of, instances
 
@@ -41,7 +41,7 @@ def every_choice(parts: list[Part]) -> list[tuple[tuple[int, ...], ...]]:
 def detected(parts: list[Part], choice: tuple[tuple[int, ...], ...], times: int) -> dict[str, int]:
     found = dict.fromkeys((*GROUPS, "all"), 0)
     for part, columns in zip(parts, choice, strict=True):
-        killed = counts_of(part.instance, columns) >= times
+        killed = part.instance.counts_in_all(columns) >= times
         for row in np.flatnonzero(killed):
             found[part.groups[row]] += int(part.instance.weights[row])
             found["all"] += int(part.instance.weights[row])
