@@ -93,9 +93,7 @@ def connect(scheduler: str) -> "Iterator[Client]":
                 yield client
             return
         with (
-            LocalCluster(
-                check_scheduler(scheduler), threads_per_worker=1, dashboard_address=":0"
-            ) as cluster,
+            LocalCluster(count, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster) as client,
         ):
             yield client
