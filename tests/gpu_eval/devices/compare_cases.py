@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_eval.devices.base import Binary, Case, KernelSource, Session
 from gpu_eval.devices.cuda_compare import (
+    COMMON,
     COUNTERS,
     ENTRY,
     MAXIMA,
@@ -83,9 +84,9 @@ class Kernel:
         )
         work = (
             ResolvedWorkspace("partials", 2 * len(owners) * fields, False),
-            ResolvedWorkspace("ended", len(table), True),
+            ResolvedWorkspace("commons", COMMON.itemsize // 4 * len(table), True),
         )
-        names = ("table", "owners", "partials", "ended", "results")
+        names = ("table", "owners", "partials", "commons", "results")
         number = ResolvedArgument(ArgumentType.INT64, serial)
         arguments = [*(tensor(n) for n in names), number]
         one = plan(ENTRY, arguments, grid=len(owners), block=THREADS)

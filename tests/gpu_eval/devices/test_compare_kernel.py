@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_eval.devices.base import DeviceLostError
 from gpu_eval.devices.cuda_compare import (
+    COMMON,
     COUNTERS,
     ENTRY,
     JOB,
@@ -296,13 +297,13 @@ class Driver:
         self, grid: tuple[int, int], block: tuple[int, int, int], *arguments: int
     ) -> None:
         *pointers, serial = arguments
-        table, owners, partials, ended, results = (self._memory[p] for p in pointers)
+        table, owners, partials, commons, results = (self._memory[p] for p in pointers)
         self.launches.append((grid[0], block[0]))
         blocks = owners[: 4 * grid[0]].view(np.int32)
         jobs = int(blocks.max()) + 1
         assert grid[1] == 1
         assert partials.nbytes >= grid[0] * PARTIAL.itemsize
-        assert not ended[: 4 * jobs].any()
+        assert not commons[: jobs * COMMON.itemsize].any()
         records = self._kernel.launched(
             table[: jobs * JOB.itemsize].view(JOB), blocks, serial=serial
         )
@@ -340,7 +341,7 @@ def test_a_comparison_owns_the_buffers_of_its_launches(kernel: Kernel) -> None:
             assert damaged.tolist() == [999]
             for record, arrays_ in zip(records, made, strict=True):
                 check(record, *arrays_)
-    assert [blocks for blocks, _ in driver.launches] == [6, 6, 531, 531, 2, 2]
+    assert [blocks for blocks, _ in driver.launches] == [6, 6, 345, 345, 2, 2]
     assert {threads for _, threads in driver.launches} == {THREADS}
     assert driver.held == 5
     comparison.free()
