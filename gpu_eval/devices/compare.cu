@@ -365,6 +365,11 @@ static __device__ __forceinline__ bool aligned(const Shared& s)
     return *(const volatile unsigned int*)&s.aligned;
 }
 
+static __device__ __forceinline__ unsigned int stride(const Shared& s)
+{
+    return *(const volatile unsigned int*)&s.job.blocks * THREADS;
+}
+
 static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
 {
     const Job& job = s.job;
@@ -430,13 +435,15 @@ static __device__ __forceinline__ unsigned long long compare_output(
                 for (int k = 0; k < 4; ++k) STORE(out + k, poison);
             }
         }
-        q += *(const volatile unsigned int*)&job.blocks * THREADS;
+        q += stride(s);
         if (q < quads) quad = load(s, q);
         // While these are under way, a warp in turn asks what other blocks have found.
         if ((++turn & (WARPS - 1)) == 0 && lane < MAXIMA)
             atomicMax(&s.limits[lane], LOAD(&s.common->limits[lane]));
     }
-    const long long rest = 4ll * quads + first;
+    // Counted again, which costs less than a register.
+    const long long rest = job.n / 4 * 4
+        + (blockIdx.x - *(const volatile unsigned int*)&job.first) * THREADS + threadIdx.x;
     if (rest < job.n) {
         float* const out = (float*)job.out + rest;
         quad = {};

@@ -24,7 +24,7 @@ from gpu_eval.devices.cuda_compare import (
     job_table,
 )
 from gpu_eval.devices.host import HostDevice
-from gpu_eval.problems.plan import ArgumentType, ResolvedArgument, ResolvedWorkspace
+from gpu_eval.problems.plan import ArgumentType, ResolvedArgument, ResolvedLaunch, ResolvedWorkspace
 from tests.gpu_eval.devices.conftest import plan, tensor
 
 Floats = NDArray[np.float32]
@@ -34,13 +34,22 @@ Made = tuple[Floats, Floats, Doubles]
 """Output, reference, truth."""
 
 POISON = 0x7FC0DEAD
+SCRIBBLE = """
+__global__ void scribble(unsigned int* commons, const unsigned int* found)
+{
+    commons[threadIdx.x] = found[threadIdx.x];
+}
+"""
+"""Leaves something where blocks expect zeros."""
+
 NUMBERS = itertools.count()
 """A session keeps its cases by name."""
 
 
 def compiled_for_host(cache: Path) -> Binary:
     text = files("gpu_eval.devices").joinpath("compare.cu").read_text().replace('extern "C" ', "")
-    source = KernelSource("compare", {"compare.cu": text}, "compare.cu", (ENTRY,))
+    kernels = (ENTRY, "scribble")
+    source = KernelSource("compare", {"compare.cu": text + SCRIBBLE}, "compare.cu", kernels)
     (found,) = HostDevice().compile([source], cache, 1)
     assert found.path is not None, found.error
     return found
@@ -71,14 +80,17 @@ class Kernel:
         schedule: int = 0,
         launches: int = 1,
         serial: int = 1,
+        commons: NDArray[np.void] | None = None,
     ) -> Records:
-        """Launch over a table that is ready."""
+        """Launch over a table that is ready; `commons` is what blocks find instead of zeros."""
         fields = PARTIAL.itemsize // 8
         zeros = torch.zeros(len(table) * fields, dtype=torch.int64)
         inputs = {
             "table": torch.from_numpy(table.view(np.int64).copy()),
             "owners": torch.from_numpy(owners.copy()),
         }
+        if commons is not None:
+            inputs["found"] = torch.from_numpy(commons.view(np.int32).copy())
         self._session.bind(
             Case(f"compare {next(NUMBERS)}", inputs, {"results": zeros}, {"results": zeros})
         )
@@ -90,7 +102,12 @@ class Kernel:
         number = ResolvedArgument(ArgumentType.INT64, serial)
         arguments = [*(tensor(n) for n in names), number]
         one = plan(ENTRY, arguments, grid=len(owners), block=THREADS)
-        repeated = type(one)(one.launches * launches, work)
+        before: tuple[ResolvedLaunch, ...] = ()
+        if commons is not None:
+            before = plan(
+                "scribble", [tensor("commons"), tensor("found")], grid=1, block=commons.nbytes // 4
+            ).launches
+        repeated = type(one)(before + one.launches * launches, work)
         outcome = self._session.run(self._binary, repeated, schedule=schedule, deadline=60.0)
         assert outcome.status == "ok", outcome.message
         return self._session.outputs()["results"].numpy().view(PARTIAL)
