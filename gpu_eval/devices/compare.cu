@@ -82,6 +82,7 @@ struct Common {
 struct Shared {
     Job job;
     Common* common;
+    double* result;
     unsigned int aligned;               // whether 16 bytes at a time can be read
     double rows[ROWS][THREADS];         // of each thread: sums, hash, peak
     unsigned long long maxima[MAXIMA];  // bits of doubles that are not negative: ordered as these
@@ -365,6 +366,13 @@ static __device__ __forceinline__ bool aligned(const Shared& s)
     return *(const volatile unsigned int*)&s.aligned;
 }
 
+// The block's number among those of its job. Looked up anew by whoever needs it, as is the stride:
+// that costs less than a register.
+static __device__ __forceinline__ unsigned int number(const Shared& s)
+{
+    return blockIdx.x - *(const volatile unsigned int*)&s.job.first;
+}
+
 static __device__ __forceinline__ unsigned int stride(const Shared& s)
 {
     return *(const volatile unsigned int*)&s.job.blocks * THREADS;
@@ -395,12 +403,11 @@ static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
 // The elements of an output that fall to this thread: four at a time, then what is left over.
 // A quad's number has 32 bits: 2^34 elements are more than any GPU has room for.
 static __device__ __forceinline__ unsigned long long compare_output(
-    Shared& s, unsigned int block, Sums& sums)
+    Shared& s, Sums& sums)
 {
     const Job& job = s.job;
     const unsigned int quads = (unsigned int)(job.n / 4);
-    const unsigned int first = block * THREADS + threadIdx.x;
-    const unsigned int lane = first & 31;
+    const unsigned int first = number(s) * THREADS + threadIdx.x, lane = threadIdx.x & 31;
     unsigned long long hash = 0;
     Quad quad = {};
     if (first < quads) quad = load(s, first);
@@ -441,9 +448,7 @@ static __device__ __forceinline__ unsigned long long compare_output(
         if ((++turn & (WARPS - 1)) == 0 && lane < MAXIMA)
             atomicMax(&s.limits[lane], LOAD(&s.common->limits[lane]));
     }
-    // Counted again, which costs less than a register.
-    const long long rest = job.n / 4 * 4
-        + (blockIdx.x - *(const volatile unsigned int*)&job.first) * THREADS + threadIdx.x;
+    const long long rest = job.n / 4 * 4 + number(s) * THREADS + threadIdx.x;
     if (rest < job.n) {
         float* const out = (float*)job.out + rest;
         quad = {};
@@ -459,14 +464,15 @@ static __device__ __forceinline__ unsigned long long compare_output(
 }
 
 // How many of the words of a zone that fall to this thread no longer hold what they should.
-static __device__ __forceinline__ unsigned int check_zone(const Job& job, unsigned int block)
+static __device__ __forceinline__ unsigned int check_zone(const Shared& s)
 {
+    const Job& job = s.job;
     const unsigned int* const words = (const unsigned int*)job.out;
     const unsigned int* const pristine = (const unsigned int*)job.reference;
     const unsigned int same = job.word;
     const long long quads = ((job.out | job.reference) & 15) == 0 ? job.n / 4 : 0;
     const long long stride = (long long)job.blocks * THREADS;
-    const long long first = (long long)block * THREADS + threadIdx.x;
+    const long long first = (long long)number(s) * THREADS + threadIdx.x;
     unsigned int damaged = 0;
 #pragma unroll 4
     for (long long q = first; q < quads; q += stride) {
@@ -501,13 +507,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     long long launch)
 {
     __shared__ Shared s;
-    const int owner = owners[blockIdx.x];  // the job that this block works for
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+    const int owner = owners[blockIdx.x];  // the job that this block works for
     // In shared memory, since registers are few: what is the same for all threads.
     if (thread == 0) {
         s.job = jobs[owner];
         s.aligned = ((s.job.out | s.job.reference | s.job.truth) & 15) == 0;
         s.common = commons + owner;
+        s.result = results + (long long)owner * RESULT;
         s.stray = 0;
     }
     if (thread < MAXIMA) {
@@ -517,13 +524,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     if (thread < COUNTS) s.counts[thread] = 0;
     __syncthreads();
     const Job& job = s.job;
-    const unsigned int block = blockIdx.x - job.first;
 
     Sums sums = {{0.0, 0.0, 0.0}, 0.0f};
     unsigned long long hash = 0;
     if (job.truth) {
-        hash = compare_output(s, block, sums);
-    } else if (const unsigned int damaged = check_zone(job, block)) {
+        hash = compare_output(s, sums);
+    } else if (const unsigned int damaged = check_zone(s)) {
         atomicAdd(&s.counts[MATCHES], damaged);
     }
     for (int k = 0; k < SUMS; ++k) s.rows[k][thread] = sums.values[k];
@@ -533,6 +539,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
 
     // A warp a row. Partials lie field by field, so that the last block reads them in one sweep.
     double* const mine = partials + (long long)job.first * FIELDS;
+    const unsigned int block = number(s);
     if (warp < ROWS) {
         const int field = warp < SUMS ? MAXIMA + warp : warp == SUMS ? HASH : PEAK;
         double value = s.rows[warp][lane];
@@ -566,7 +573,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
         if (lane > 0) continue;
         if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
             value = __longlong_as_double(job.n - __double_as_longlong(value));
-        results[(long long)owner * RESULT + field] = value;
+        s.result[field] = value;
         if (field >= MAXIMA) continue;
         unsigned int* const limit = &s.common->limits[field];
         if (LOAD(limit) > limit_of(field, value)) s.stray = 1;
@@ -574,6 +581,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     }
     __syncthreads();
     if (thread > 0) return;
-    results[(long long)owner * RESULT + FIELDS] = __longlong_as_double(s.stray ? 0 : launch);
+    s.result[FIELDS] = __longlong_as_double(s.stray ? 0 : launch);
     s.common->ended = 0;
 }
