@@ -19,10 +19,10 @@
 // Why no test misses. Let M be the job's largest quotient d / s of one kind. Every limit is some
 // L <= m * 2^24 * (1 - 2^-20), rounded to a float, where m <= M is a quotient of the job. Of an
 // element with d / s = M > 0 the test computes D = |out - ref| * 2^24 and L * s, each with at most
-// three roundings of 2^-24: L * s < D by the margin, whichever limits it meets. The factor 2^24 keeps
-// roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats are no
-// closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on. There the
-// element meets maxima of its block, which are quotients that were divided: either one is M already,
+// three roundings of 2^-24: L * s < D by the margin, whichever limit it meets. The factor 2^24
+// keeps roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats
+// are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on.
+// Then the element meets the block's maximum, a quotient that was divided: either that is M already,
 // or the element exceeds it, is divided, and becomes the block's maximum. A block that holds no M
 // may end with less than its own largest quotient; the fold over the blocks is M all the same. What
 // is tested against which limit depends on timing, what comes out does not.
@@ -206,7 +206,8 @@ static __device__ __forceinline__ unsigned int exceeded(
         over |= exceeds(d, 1.0 + a, maximum_of(s, REFERENCE)) << REFERENCE;
         over |= (d > maximum_of(s, ABSOLUTE)) << ABSOLUTE;
         over |= exceeds(d, a, maximum_of(s, RELATIVE)) << RELATIVE;
-        over |= exceeds(d, a > 1.0 ? a : 1.0, maximum_of(s, EITHER)) << EITHER;
+        const double larger = fmaxf(fabsf(reference), 1.0f);
+        over |= exceeds(d, larger, maximum_of(s, EITHER)) << EITHER;
     }
     if (real) {
         const double e = fabs((double)out - t);
@@ -224,46 +225,57 @@ static __device__ __forceinline__ double divided(int field, float out, float ref
     const double scale = field == CANDIDATE ? 1.0 + fabs(o)
         : field == REFERENCE                ? 1.0 + a
         : field == RELATIVE                 ? a
-        : field == EITHER                   ? (a > 1.0 ? a : 1.0)
+        : field == EITHER                   ? (a > 1.0 ? a : 1.0)  // so: d / a, or d if less
         : field == TRUTH_RATIO              ? 1.0 + fabs(t)
                                             : 1.0;
     return fabs(o - (real ? t : r)) / scale;
 }
 
-// The elements of four that are odd. Where a pair is not finite zeros are left in its place, which
-// add nothing to the sums.
+// The second sieve for an odd element of four: 8 bits of `over`, two of `bad` (its pair with the
+// reference is not finite, its pair with the truth).
+static __device__ __forceinline__ void sift(const Shared& s, float out, float reference, double t,
+    int k, unsigned int& over, unsigned int& bad)
+{
+    const bool own = finite(out) && finite(reference), real = finite(out) && finite(t);
+    over |= exceeded(s, out, reference, t, own, real) << 8 * k;
+    bad |= (!own | !real << 1) << 2 * k;
+}
+
+// Count what is not finite; zeros in its place add nothing to the sums.
+static __device__ __forceinline__ void drop(const Shared& s, float& out, float& reference,
+    double& t, unsigned int bad, unsigned int& counts)
+{
+    const bool own = !(bad & 1), real = !(bad & 2);
+    if (own && real) return;
+    counts += counted(out, reference, own, real, s.job.word);
+    if (!own) reference = 0.0f;
+    if (!real) out = 0.0f, t = 0.0;
+}
+
+// The elements of four that are odd.
 static __device__ __forceinline__ void examine(Shared& s, Quad& q, unsigned int odd)
 {
-    unsigned int counts = 0;
+    unsigned int over = 0, bad = 0;
+    if (odd & 1) sift(s, q.out.x, q.reference.x, q.low.x, 0, over, bad);
+    if (odd & 2) sift(s, q.out.y, q.reference.y, q.low.y, 1, over, bad);
+    if (odd & 4) sift(s, q.out.z, q.reference.z, q.high.x, 2, over, bad);
+    if (odd & 8) sift(s, q.out.w, q.reference.w, q.high.y, 3, over, bad);
 #pragma unroll 1
-    for (; odd; odd &= odd - 1) {  // registers cannot be indexed
-        const bool x = odd & 1, y = !x && odd & 2, z = !x && !y && odd & 4, w = !x && !y && !z;
+    for (; over; over &= over - 1) {
+        const int at = __ffs((int)over) - 1, k = at >> 3, field = at & 7;
+        const bool x = k == 0, y = k == 1, z = k == 2;  // registers cannot be indexed
         const float out = x ? q.out.x : y ? q.out.y : z ? q.out.z : q.out.w;
         const float reference
             = x ? q.reference.x : y ? q.reference.y : z ? q.reference.z : q.reference.w;
         const double t = x ? q.low.x : y ? q.low.y : z ? q.high.x : q.high.y;
-        const bool own = finite(out) && finite(reference), real = finite(out) && finite(t);
-#pragma unroll 1
-        for (unsigned int over = exceeded(s, out, reference, t, own, real); over; over &= over - 1) {
-            const int field = __ffs((int)over) - 1;
-            raise(s, field, divided(field, out, reference, t));
-        }
-        if (own && real) continue;
-        counts += counted(out, reference, own, real, s.job.word);
-        if (!own) {
-            if (x) q.reference.x = 0.0f;
-            if (y) q.reference.y = 0.0f;
-            if (z) q.reference.z = 0.0f;
-            if (w) q.reference.w = 0.0f;
-        }
-        if (!real) {
-            if (x) q.out.x = 0.0f, q.low.x = 0.0;
-            if (y) q.out.y = 0.0f, q.low.y = 0.0;
-            if (z) q.out.z = 0.0f, q.high.x = 0.0;
-            if (w) q.out.w = 0.0f, q.high.y = 0.0;
-        }
+        raise(s, field, divided(field, out, reference, t));
     }
-    if (!counts) return;
+    if (!bad) return;
+    unsigned int counts = 0;
+    drop(s, q.out.x, q.reference.x, q.low.x, bad, counts);
+    drop(s, q.out.y, q.reference.y, q.low.y, bad >> 2, counts);
+    drop(s, q.out.z, q.reference.z, q.high.x, bad >> 4, counts);
+    drop(s, q.out.w, q.reference.w, q.high.y, bad >> 6, counts);
 #pragma unroll
     for (int k = 0; k < COUNTS; ++k) {
         const unsigned int found = counts >> 4 * k & 15;
@@ -271,7 +283,8 @@ static __device__ __forceinline__ void examine(Shared& s, Quad& q, unsigned int 
     }
 }
 
-// Fast quotients of a thread's first elements, none above the true one by more than 2^-20 of it.
+// Fast quotients of a thread's first elements, none above the true one by more than 2^-20 of it:
+// three roundings of 2^-24 before a division that is off by 2^-22 at most, or has 0 for a result.
 struct Guess {
     float by_larger, absolute, relative, either, truth_ratio;
     double truth_absolute;
@@ -282,9 +295,10 @@ static __device__ __forceinline__ void guess(Guess& g, float out, float referenc
     float d = fabsf(out - reference) * 0x1p24f;
     if (!finite(d)) d = 0.0f;  // infinite over more than 1 would be too much
     const float a = fabsf(reference);
-    // Where a divisor is no normal number a fast quotient is anything.
+    // The larger of two divisors does for both quotients: a limit may be too low.
     g.by_larger = fmaxf(g.by_larger, __fdividef(d, 1.0f + fmaxf(fabsf(out), a)));
     g.absolute = fmaxf(g.absolute, d);
+    // A divisor that is close to 0 would have no reciprocal.
     const float relative = __fdividef(d, fmaxf(a, 0x1p-60f));
     g.relative = fmaxf(g.relative, relative);
     g.either = fmaxf(g.either, fminf(d, relative));
@@ -295,7 +309,7 @@ static __device__ __forceinline__ void guess(Guess& g, float out, float referenc
         g.truth_ratio = fmaxf(g.truth_ratio, __fdividef((float)e, 1.0f + fabsf((float)t)));
 }
 
-// A limit from a fast quotient. Few bits are left of one that is close to fp32's least.
+// A limit from a fast quotient. One that is close to fp32's least has few bits, and is dropped.
 static __device__ __forceinline__ float sure(float quotient)
 {
     return quotient < 0x1p-100f ? 0.0f : fminf(quotient, 0x1.fffffep127f) * (1.0f - 0x1p-18f);
@@ -314,8 +328,7 @@ static __device__ __forceinline__ unsigned int largest(unsigned int value)
 }
 
 // Give a block its first limits; all its threads come here.
-static __device__ __forceinline__ void begin_limits(
-    Shared& s, const Quad& q, bool any)
+static __device__ __forceinline__ void begin_limits(Shared& s, const Quad& q, bool any)
 {
     const int lane = threadIdx.x & 31;
     Guess g = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0};
@@ -402,8 +415,7 @@ static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
 
 // The elements of an output that fall to this thread: four at a time, then what is left over.
 // A quad's number has 32 bits: 2^34 elements are more than any GPU has room for.
-static __device__ __forceinline__ unsigned long long compare_output(
-    Shared& s, Sums& sums)
+static __device__ __forceinline__ unsigned long long compare_output(Shared& s, Sums& sums)
 {
     const Job& job = s.job;
     const unsigned int quads = (unsigned int)(job.n / 4);

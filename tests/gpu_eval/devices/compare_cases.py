@@ -200,6 +200,12 @@ def tiny(count: int) -> Made:
     return out, reference, reference.astype(np.float64) * 1e-290
 
 
+def faint(count: int) -> Made:
+    """Truths that are nearly nothing: as fp32 their errors have one bit or two."""
+    truth = np.random.default_rng(7).uniform(0, 3e-45, count)
+    return np.zeros(count, np.float32), np.zeros(count, np.float32), truth
+
+
 def huge(count: int) -> Made:
     """Differences at the end of fp32, and beyond it."""
     out, reference, truth = noisy(count, 1.0)
@@ -226,6 +232,7 @@ PATTERNS: dict[str, Callable[[int], Made]] = {
     "nothing": nothing,
     "rising": rising,
     "tiny": tiny,
+    "faint": faint,
     "huge": huge,
     "spoiled": spoiled,
     "equal": equal,

@@ -161,9 +161,7 @@ def rising_late(drawn: dict[str, Any]) -> tuple[Floats, Floats, Doubles]:
 @given(late)
 def test_no_maximum_is_missed_however_late_it_comes(kernel: Kernel, drawn: dict[str, Any]) -> None:
     made = rising_late(drawn)
-    record, _ = compared(
-        kernel, *made, most_blocks=drawn["blocks"], schedule=drawn["schedule"]
-    )
+    record, _ = compared(kernel, *made, most_blocks=drawn["blocks"], schedule=drawn["schedule"])
     check(record, *made)
 
 
