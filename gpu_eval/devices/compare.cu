@@ -22,10 +22,10 @@
 // three roundings of 2^-24: L * s < D by the margin, whichever limit it meets. The factor 2^24
 // keeps roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats
 // are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on.
-// Then the element meets the block's maximum, a quotient that was divided: either that is M already,
-// or the element exceeds it, is divided, and becomes the block's maximum. A block that holds no M
-// may end with less than its own largest quotient; the fold over the blocks is M all the same. What
-// is tested against which limit depends on timing, what comes out does not.
+// Then the element meets the block's maximum, a quotient that was divided: either that is M
+// already, or the element exceeds it, is divided, and becomes the block's maximum. A block that
+// holds no M may end with less than its own largest quotient; the fold over the blocks is M all the
+// same. What is tested against which limit depends on timing, what comes out does not.
 //
 // A limit above its maximum would hide elements, and only a stray write makes one: the last block
 // compares the two, and where a limit is too high the record keeps no launch number to be believed.
