@@ -4,25 +4,40 @@
 // wanted the poison for the next run; for a guard zone or an input the words that were written to.
 //
 // Maxima are exact: the bits of the largest fp64 quotient, as if every element were divided. A
-// division costs dozens of instructions and a block needs few: an element is *tested* first, in
-// fp32 and without a division, against limits a hair (2^-20) below the block's maxima so far, and
-// only one that may exceed a maximum, or is not finite, is *examined* in fp64.
+// division costs dozens of instructions and an output needs few, so elements pass three sieves:
+// 1. *tested*: in fp32 and without a division, against limits a hair (2^-20) below quotients of
+//    elements of the job, its own block's or another's. Most elements end here.
+// 2. *sifted*: in fp64, still without a division, against the block's maxima to the last bit. What
+//    equals a maximum ends here, such as all of an output whose relative error is constant.
+// 3. *divided*: what may raise a maximum of its block.
 //
-// Why no test misses. Let m be a maximum over quotients d / s, and L = m * 2^24 * (1 - 2^-20) as
-// the float that is kept of it. Of an element with d / s > m the test computes D = |out - ref| *
-// 2^24 and L * s, each with at most three roundings of 2^-24: L * s < D by the margin. The factor
-// 2^24 keeps roundings relative: D > 0 is at least 2^-125, and L is normal, since different floats
-// are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and is examined.
-// Limits that other threads raise meanwhile are maxima of the block all the same: what is tested
-// against which one depends on timing, what comes out does not.
+// Where limits come from. A block begins with those that others have published and with fast fp32
+// quotients of its own first elements, less 2^-18: more than such a quotient is off. Each maximum
+// that rises sets a limit in the block and in the job's `Common`, where a warp of each block looks
+// once in a while. The last block of a job leaves zeros there for the next launch.
 //
-// Sums have a fixed order: elements of a thread, threads of a block as a tree, blocks as a tree;
-// the number of blocks is the table's. The block of a job that ends last folds the partials.
+// Why no test misses. Let M be the job's largest quotient d / s of one kind. Every limit is some
+// L <= m * 2^24 * (1 - 2^-20), rounded to a float, where m <= M is a quotient of the job. Of an
+// element with d / s = M > 0 the test computes D = |out - ref| * 2^24 and L * s, each with at most
+// three roundings of 2^-24: L * s < D by the margin, whichever limit it meets. The factor 2^24
+// keeps roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats
+// are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on.
+// Then the element meets the block's maximum, a quotient that was divided: either that is M
+// already, or the element exceeds it, is divided, and becomes the block's maximum. A block that
+// holds no M may end with less than its own largest quotient; the fold over the blocks is M all the
+// same. What is tested against which limit depends on timing, what comes out does not.
+//
+// A limit above its maximum would hide elements, and only a stray write makes one: the last block
+// compares the two, and where a limit is too high the record keeps no launch number to be believed.
+//
+// Sums have a fixed order, and elements that go on to a further sieve keep their place in it:
+// elements of a thread, threads of a block as a tree, blocks as a tree; the number of blocks is the
+// table's. The block of a job that ends last folds the partials.
 
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define BLOCKS_A_MULTIPROCESSOR 4
-#define AHEAD 9  // partials that a lane has under way: 528 blocks in two goes
+#define AHEAD 17  // partials that a lane has under way: 528 blocks in one go
 
 // Fields of a result, 8 bytes each, in the order of PARTIAL (cuda_compare.py).
 #define MAXIMA 8
@@ -56,11 +71,24 @@ struct Job {
     unsigned int first;   // blocks of the jobs before it
 };
 
+// What blocks of a job tell each other; zeros between launches.
+struct Common {
+    unsigned int limits[MAXIMA];  // 32 bytes: one sector
+    unsigned int ended;           // blocks that have left their partials
+    unsigned int spare[7];
+};
+
+#define ROWS (SUMS + 2)
 struct Shared {
-    double rows[MAXIMA + SUMS + 1][THREADS];  // of each thread: maxima, sums, hash
-    unsigned int limits[MAXIMA];              // see `raise`
-    unsigned int counts[COUNTS];              // pairs: those that are *not* finite
-    unsigned int last;
+    Job job;
+    Common* common;
+    double* result;
+    unsigned int aligned;               // whether 16 bytes at a time can be read
+    double rows[ROWS][THREADS];         // of each thread: sums, hash, peak
+    unsigned long long maxima[MAXIMA];  // bits of doubles that are not negative: ordered as these
+    unsigned int limits[MAXIMA];        // see `limit_of`
+    unsigned int counts[COUNTS];        // pairs: those that are *not* finite
+    unsigned int last, stray;
 };
 
 struct Sums {
@@ -68,26 +96,18 @@ struct Sums {
     float peak;
 };
 
+// Four elements of an output, and what they should be.
+struct Quad {
+    float4 out, reference;
+    double2 low, high;
+};
+
+static __device__ __forceinline__ bool finite(float v) { return fabsf(v) <= 0x1.fffffep127f; }
 static __device__ __forceinline__ bool finite(double v) { return v - v == 0.0; }
 
-// Take a value into a thread's maximum and publish the limit that it sets to the block's tests.
-static __device__ __forceinline__ void raise(Shared& s, int field, double& maximum, double value)
+static __device__ __forceinline__ unsigned int upper_bits(double v)
 {
-    if (!(value > maximum)) return;
-    maximum = value;
-    const double scaled = value * (0x1p24 * (1.0 - 0x1p-20));
-    const float limit = (float)(scaled < 0x1.fffffep127 ? scaled : 0x1.fffffep127);
-    atomicMax(&s.limits[field], __float_as_uint(limit));
-}
-
-// The same for the truth's tests, which are in fp64: their limit is the upper half of a double.
-static __device__ __forceinline__ void raise_truth(
-    Shared& s, int field, double& maximum, double value)
-{
-    if (!(value > maximum)) return;
-    maximum = value;
-    const unsigned int high = (unsigned int)((unsigned long long)__double_as_longlong(value) >> 32);
-    atomicMax(&s.limits[field], high ? high - 1 : 0);
+    return (unsigned int)((unsigned long long)__double_as_longlong(v) >> 32);
 }
 
 static __device__ __forceinline__ double upper_half(unsigned int high)
@@ -95,23 +115,42 @@ static __device__ __forceinline__ double upper_half(unsigned int high)
     return __longlong_as_double((long long)((unsigned long long)high << 32));
 }
 
-// Whether d / scale may exceed a maximum: without the division, and never wrongly "no".
+// What a quotient lets the tests of other elements ask for. A limit is the bits of a float; the
+// truth's tests are in fp64, and their limit is the upper half of a double.
+static __device__ __forceinline__ unsigned int limit_of(int field, double quotient)
+{
+    if (field == TRUTH_RATIO || field == TRUTH_ABSOLUTE) {
+        const unsigned int high = upper_bits(quotient);
+        return high ? high - 1 : 0;
+    }
+    const double scaled = quotient * (0x1p24 * (1.0 - 0x1p-20));
+    return __float_as_uint((float)(scaled < 0x1.fffffep127 ? scaled : 0x1.fffffep127));
+}
+
+// Take a quotient into the block's maximum; if it sets a higher limit, tell the block and the job.
+static __device__ __forceinline__ void raise(Shared& s, int field, double quotient)
+{
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(quotient);
+    if (bits <= *(const volatile unsigned long long*)&s.maxima[field]) return;
+    atomicMax(&s.maxima[field], bits);
+    const unsigned int limit = limit_of(field, quotient);
+    if (limit <= *(const volatile unsigned int*)&s.limits[field]) return;
+    atomicMax(&s.limits[field], limit);
+    atomicMax(&s.common->limits[field], limit);
+}
+
+// Whether d / scale exceeds a maximum: without the division, and never wrongly "no".
 static __device__ __forceinline__ bool exceeds(double d, double scale, double maximum)
 {
     return fma(-maximum, scale, d) > 0.0;
 }
 
-// The same of a maximum of this thread's and, first, of what all of the block has by now: divisions
-// are for few elements even while a block is new and has no limits to test against.
-static __device__ __forceinline__ bool exceeds(
-    const Shared& s, int field, double d, double scale, double maximum)
+static __device__ __forceinline__ double maximum_of(const Shared& s, int field)
 {
-    const unsigned int limit = *(const volatile unsigned int*)&s.limits[field];
-    return exceeds(d, scale, (double)__uint_as_float(limit) * 0x1p-24)
-        && exceeds(d, scale, maximum);
+    return __longlong_as_double((long long)*(const volatile unsigned long long*)&s.maxima[field]);
 }
 
-// Whether an element needs `examine`: it may exceed a maximum, or is not finite somewhere.
+// The first sieve: whether an element may exceed a maximum, or is not finite.
 static __device__ __forceinline__ bool tested(
     float out, float reference, double t, uint4 own, uint4 other)
 {
@@ -139,51 +178,182 @@ static __device__ __forceinline__ void add(Sums& sums, float out, float referenc
     sums.peak = fmaxf(sums.peak, fabsf(reference));
 }
 
-// Everything about one element, in fp64.
-static __device__ __forceinline__ void examine(
-    Shared& s, Sums& sums, float out, float reference, double t, unsigned int word)
+// What is not finite, counted: four bits a counter, for four elements.
+#define ONE(counter) (1u << 4 * (counter))
+static __device__ __forceinline__ unsigned int counted(
+    float out, float reference, bool own, bool real, unsigned int word)
 {
-    const double o = out, r = reference;
-    const bool out_finite = finite(o), own = out_finite && finite(r);
-    const bool out_nan = o != o, ref_nan = r != r;
-    if (__float_as_uint(out) == word) atomicAdd(&s.counts[MATCHES], 1u);
-    if (!out_finite) atomicAdd(&s.counts[NONFINITE], 1u);
-    if (out_nan && ref_nan) atomicAdd(&s.counts[NAN_BOTH], 1u);
-    else if (out_nan || ref_nan) atomicAdd(&s.counts[NAN_ONE], 1u);
-    else if (o != r && !own) atomicAdd(&s.counts[INF_MISMATCH], 1u);
-    double* const maximum = &s.rows[0][threadIdx.x];
+    const bool out_nan = out != out, reference_nan = reference != reference;
+    unsigned int counts = out_nan && reference_nan ? ONE(NAN_BOTH)
+        : out_nan || reference_nan                 ? ONE(NAN_ONE)
+        : own || out == reference                  ? 0
+                                                   : ONE(INF_MISMATCH);
+    if (__float_as_uint(out) == word) counts += ONE(MATCHES);
+    if (!finite(out)) counts += ONE(NONFINITE);
+    if (!own) counts += ONE(OWN_PAIRS);
+    if (!real) counts += ONE(TRUTH_PAIRS);
+    return counts;
+}
+
+// The second sieve: of one element, a bit for each maximum of the block that it exceeds.
+static __device__ __forceinline__ unsigned int exceeded(
+    const Shared& s, float out, float reference, double t, bool own, bool real)
+{
+    unsigned int over = 0;
     if (own) {
-        const double d = fabs(o - r), a = fabs(r);
-        const double by_out = 1.0 + fabs(o), by_reference = 1.0 + a;
-        if (exceeds(s, CANDIDATE, d, by_out, maximum[CANDIDATE * THREADS]))
-            raise(s, CANDIDATE, maximum[CANDIDATE * THREADS], d / by_out);
-        if (exceeds(s, REFERENCE, d, by_reference, maximum[REFERENCE * THREADS]))
-            raise(s, REFERENCE, maximum[REFERENCE * THREADS], d / by_reference);
-        raise(s, ABSOLUTE, maximum[ABSOLUTE * THREADS], d);
-        const bool larger = exceeds(s, RELATIVE, d, a, maximum[RELATIVE * THREADS]);
-        const bool both = d > maximum[EITHER * THREADS]
-            && exceeds(s, EITHER, d, a, maximum[EITHER * THREADS]);
-        if (larger || both) {
-            const double quotient = d / a;  // d > 0, infinite over 0
-            raise(s, RELATIVE, maximum[RELATIVE * THREADS], quotient);
-            raise(s, EITHER, maximum[EITHER * THREADS], quotient < d ? quotient : d);
-        }
-        sums.values[REFERENCE_SQUARES] = fma(r, r, sums.values[REFERENCE_SQUARES]);
-        sums.peak = fmaxf(sums.peak, fabsf(reference));
-    } else {
-        atomicAdd(&s.counts[OWN_PAIRS], 1u);
+        const double o = out, r = reference, d = fabs(o - r), a = fabs(r);
+        over |= exceeds(d, 1.0 + fabs(o), maximum_of(s, CANDIDATE)) << CANDIDATE;
+        over |= exceeds(d, 1.0 + a, maximum_of(s, REFERENCE)) << REFERENCE;
+        over |= (d > maximum_of(s, ABSOLUTE)) << ABSOLUTE;
+        over |= exceeds(d, a, maximum_of(s, RELATIVE)) << RELATIVE;
+        const double larger = fmaxf(fabsf(reference), 1.0f);
+        over |= exceeds(d, larger, maximum_of(s, EITHER)) << EITHER;
     }
-    if (out_finite && finite(t)) {
-        const double e = fabs(o - t), scale = 1.0 + fabs(t);
-        if (e > upper_half(*(const volatile unsigned int*)&s.limits[TRUTH_RATIO]) * scale
-            && exceeds(e, scale, maximum[TRUTH_RATIO * THREADS]))
-            raise_truth(s, TRUTH_RATIO, maximum[TRUTH_RATIO * THREADS], e / scale);
-        raise_truth(s, TRUTH_ABSOLUTE, maximum[TRUTH_ABSOLUTE * THREADS], e);
-        sums.values[TRUTH_SQUARES] = fma(t, t, sums.values[TRUTH_SQUARES]);
-        sums.values[ERROR_SQUARES] = fma(e, e, sums.values[ERROR_SQUARES]);
-    } else {
-        atomicAdd(&s.counts[TRUTH_PAIRS], 1u);
+    if (real) {
+        const double e = fabs((double)out - t);
+        over |= exceeds(e, 1.0 + fabs(t), maximum_of(s, TRUTH_RATIO)) << TRUTH_RATIO;
+        over |= (e > maximum_of(s, TRUTH_ABSOLUTE)) << TRUTH_ABSOLUTE;
     }
+    return over;
+}
+
+// The quotient that a maximum is of; infinite where it exceeds a maximum over 0.
+static __device__ __forceinline__ double divided(int field, float out, float reference, double t)
+{
+    const double o = out, r = reference, a = fabs(r);
+    const bool real = field == TRUTH_RATIO || field == TRUTH_ABSOLUTE;
+    const double scale = field == CANDIDATE ? 1.0 + fabs(o)
+        : field == REFERENCE                ? 1.0 + a
+        : field == RELATIVE                 ? a
+        : field == EITHER                   ? (a > 1.0 ? a : 1.0)  // so: d / a, or d if less
+        : field == TRUTH_RATIO              ? 1.0 + fabs(t)
+                                            : 1.0;
+    return fabs(o - (real ? t : r)) / scale;
+}
+
+// The second sieve for an odd element of four: 8 bits of `over`, two of `bad` (its pair with the
+// reference is not finite, its pair with the truth).
+static __device__ __forceinline__ void sift(const Shared& s, float out, float reference, double t,
+    int k, unsigned int& over, unsigned int& bad)
+{
+    const bool own = finite(out) && finite(reference), real = finite(out) && finite(t);
+    over |= exceeded(s, out, reference, t, own, real) << 8 * k;
+    bad |= (!own | !real << 1) << 2 * k;
+}
+
+// Count what is not finite; zeros in its place add nothing to the sums.
+static __device__ __forceinline__ void drop(const Shared& s, float& out, float& reference,
+    double& t, unsigned int bad, unsigned int& counts)
+{
+    const bool own = !(bad & 1), real = !(bad & 2);
+    if (own && real) return;
+    counts += counted(out, reference, own, real, s.job.word);
+    if (!own) reference = 0.0f;
+    if (!real) out = 0.0f, t = 0.0;
+}
+
+// The elements of four that are odd.
+static __device__ __forceinline__ void examine(Shared& s, Quad& q, unsigned int odd)
+{
+    unsigned int over = 0, bad = 0;
+    if (odd & 1) sift(s, q.out.x, q.reference.x, q.low.x, 0, over, bad);
+    if (odd & 2) sift(s, q.out.y, q.reference.y, q.low.y, 1, over, bad);
+    if (odd & 4) sift(s, q.out.z, q.reference.z, q.high.x, 2, over, bad);
+    if (odd & 8) sift(s, q.out.w, q.reference.w, q.high.y, 3, over, bad);
+#pragma unroll 1
+    for (; over; over &= over - 1) {
+        const int at = __ffs((int)over) - 1, k = at >> 3, field = at & 7;
+        const bool x = k == 0, y = k == 1, z = k == 2;  // registers cannot be indexed
+        const float out = x ? q.out.x : y ? q.out.y : z ? q.out.z : q.out.w;
+        const float reference
+            = x ? q.reference.x : y ? q.reference.y : z ? q.reference.z : q.reference.w;
+        const double t = x ? q.low.x : y ? q.low.y : z ? q.high.x : q.high.y;
+        raise(s, field, divided(field, out, reference, t));
+    }
+    if (!bad) return;
+    unsigned int counts = 0;
+    drop(s, q.out.x, q.reference.x, q.low.x, bad, counts);
+    drop(s, q.out.y, q.reference.y, q.low.y, bad >> 2, counts);
+    drop(s, q.out.z, q.reference.z, q.high.x, bad >> 4, counts);
+    drop(s, q.out.w, q.reference.w, q.high.y, bad >> 6, counts);
+#pragma unroll
+    for (int k = 0; k < COUNTS; ++k) {
+        const unsigned int found = counts >> 4 * k & 15;
+        if (found) atomicAdd(&s.counts[k], found);
+    }
+}
+
+// Fast quotients of a thread's first elements, none above the true one by more than 2^-20 of it:
+// three roundings of 2^-24 before a division that is off by 2^-22 at most, or has 0 for a result.
+struct Guess {
+    float by_larger, absolute, relative, either, truth_ratio;
+    double truth_absolute;
+};
+
+static __device__ __forceinline__ void guess(Guess& g, float out, float reference, double t)
+{
+    float d = fabsf(out - reference) * 0x1p24f;
+    if (!finite(d)) d = 0.0f;  // infinite over more than 1 would be too much
+    const float a = fabsf(reference);
+    // The larger of two divisors does for both quotients: a limit may be too low.
+    g.by_larger = fmaxf(g.by_larger, __fdividef(d, 1.0f + fmaxf(fabsf(out), a)));
+    g.absolute = fmaxf(g.absolute, d);
+    // A divisor that is close to 0 would have no reciprocal.
+    const float relative = __fdividef(d, fmaxf(a, 0x1p-60f));
+    g.relative = fmaxf(g.relative, relative);
+    g.either = fmaxf(g.either, fminf(d, relative));
+    double e = fabs((double)out - t);
+    if (!finite(e)) e = 0.0;
+    if (e > g.truth_absolute) g.truth_absolute = e;
+    if (e < 0x1p100 && fabs(t) < 0x1p100)
+        g.truth_ratio = fmaxf(g.truth_ratio, __fdividef((float)e, 1.0f + fabsf((float)t)));
+}
+
+// A limit from a fast quotient. One that is close to fp32's least has few bits, and is dropped.
+static __device__ __forceinline__ float sure(float quotient)
+{
+    return quotient < 0x1p-100f ? 0.0f : fminf(quotient, 0x1.fffffep127f) * (1.0f - 0x1p-18f);
+}
+
+// The largest of the values that the lanes of a warp have, in all of them.
+static __device__ __forceinline__ unsigned int largest(unsigned int value)
+{
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffu, value);
+#else
+    for (int offset = 16; offset > 0; offset >>= 1)
+        value = max(value, __shfl_xor_sync(0xffffffffu, value, offset));
+    return value;
+#endif
+}
+
+// Give a block its first limits; all its threads come here.
+static __device__ __forceinline__ void begin_limits(Shared& s, const Quad& q, bool any)
+{
+    const int lane = threadIdx.x & 31;
+    Guess g = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0};
+    if (any) {
+        guess(g, q.out.x, q.reference.x, q.low.x);
+        guess(g, q.out.y, q.reference.y, q.low.y);
+        guess(g, q.out.z, q.reference.z, q.high.x);
+        guess(g, q.out.w, q.reference.w, q.high.y);
+    }
+    const unsigned int by_larger = largest(__float_as_uint(sure(g.by_larger)));
+    const unsigned int absolute = largest(__float_as_uint(sure(g.absolute)));
+    const unsigned int relative = largest(__float_as_uint(sure(g.relative)));
+    const unsigned int either = largest(__float_as_uint(sure(g.either)));
+    const unsigned int truth_ratio = largest(upper_bits((double)sure(g.truth_ratio)));
+    const unsigned int truth_absolute = largest(limit_of(TRUTH_ABSOLUTE, g.truth_absolute));
+    const unsigned int mine = lane == CANDIDATE || lane == REFERENCE ? by_larger
+        : lane == ABSOLUTE                                           ? absolute
+        : lane == RELATIVE                                           ? relative
+        : lane == EITHER                                             ? either
+        : lane == TRUTH_RATIO                                        ? truth_ratio
+        : lane == TRUTH_ABSOLUTE                                     ? truth_absolute
+                                                                     : 0;
+    if (lane < MAXIMA && mine) atomicMax(&s.limits[lane], mine);
+    __syncthreads();
+    if (threadIdx.x < MAXIMA) atomicMax(&s.common->limits[threadIdx.x], s.limits[threadIdx.x]);
 }
 
 #define STEP 0x9e3779b1u
@@ -204,91 +374,117 @@ static __device__ __forceinline__ unsigned long long share(float value, unsigned
     return (unsigned long long)x * x;
 }
 
-// The elements of an output that fall to this thread: four at a time, then what is left over.
-static __device__ __forceinline__ unsigned long long compare_output(
-    const Job& job, unsigned int block, Shared& s, Sums& sums)
+static __device__ __forceinline__ bool aligned(const Shared& s)
 {
-    float* const out = (float*)job.out;
-    const float* const reference = (const float*)job.reference;
-    const double* const truth = (const double*)job.truth;
-    const bool aligned = ((job.out | job.reference | job.truth) & 15) == 0;
-    const float poison = __uint_as_float(job.word);
-    const long long quads = job.n / 4, stride = (long long)job.blocks * THREADS;
-    const long long first = (long long)block * THREADS + threadIdx.x;
+    return *(const volatile unsigned int*)&s.aligned;
+}
+
+// The block's number among those of its job. Looked up anew by whoever needs it, as is the stride:
+// that costs less than a register.
+static __device__ __forceinline__ unsigned int number(const Shared& s)
+{
+    return blockIdx.x - *(const volatile unsigned int*)&s.job.first;
+}
+
+static __device__ __forceinline__ unsigned int stride(const Shared& s)
+{
+    return *(const volatile unsigned int*)&s.job.blocks * THREADS;
+}
+
+static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
+{
+    const Job& job = s.job;
+    const float* const out = (const float*)job.out + 4ull * q;
+    const float* const reference = (const float*)job.reference + 4ull * q;
+    const double* const truth = (const double*)job.truth + 4ull * q;
+    Quad quad;
+    if (aligned(s)) {
+        quad.out = LOAD((const float4*)out);
+        quad.reference = __ldg((const float4*)reference);
+        quad.low = __ldg((const double2*)truth);
+        quad.high = __ldg((const double2*)truth + 1);
+    } else {
+        quad.out = make_float4(LOAD(out), LOAD(out + 1), LOAD(out + 2), LOAD(out + 3));
+        quad.reference = make_float4(
+            __ldg(reference), __ldg(reference + 1), __ldg(reference + 2), __ldg(reference + 3));
+        quad.low = make_double2(__ldg(truth), __ldg(truth + 1));
+        quad.high = make_double2(__ldg(truth + 2), __ldg(truth + 3));
+    }
+    return quad;
+}
+
+// The elements of an output that fall to this thread: four at a time, then what is left over.
+// A quad's number has 32 bits: 2^34 elements are more than any GPU has room for.
+static __device__ __forceinline__ unsigned long long compare_output(Shared& s, Sums& sums)
+{
+    const Job& job = s.job;
+    const unsigned int quads = (unsigned int)(job.n / 4);
+    const unsigned int first = number(s) * THREADS + threadIdx.x, lane = threadIdx.x & 31;
     unsigned long long hash = 0;
-    for (long long q = first; q < quads; q += stride) {
-        float4 o, r;
-        double2 t, u;
-        const long long i = 4 * q;
-        if (aligned) {
-            o = LOAD((const float4*)out + q);
-            r = __ldg((const float4*)reference + q);
-            t = __ldg((const double2*)truth + 2 * q);
-            u = __ldg((const double2*)truth + 2 * q + 1);
-        } else {
-            const float* const of = out + i;
-            const float* const rf = reference + i;
-            const double* const tf = truth + i;
-            o = make_float4(LOAD(of), LOAD(of + 1), LOAD(of + 2), LOAD(of + 3));
-            r = make_float4(__ldg(rf), __ldg(rf + 1), __ldg(rf + 2), __ldg(rf + 3));
-            t = make_double2(__ldg(tf), __ldg(tf + 1));
-            u = make_double2(__ldg(tf + 2), __ldg(tf + 3));
-        }
-        const unsigned int key = place(i);
-        hash += share(o.x, key) + share(o.y, key + STEP) + share(o.z, key + 2 * STEP)
-            + share(o.w, key + 3 * STEP);
+    Quad quad = {};
+    if (first < quads) quad = load(s, first);
+    begin_limits(s, quad, first < quads);
+    unsigned int turn = threadIdx.x >> 5;
+    for (unsigned int q = first; q < quads;) {
+        const unsigned int key = place(4ull * q);
+        hash += share(quad.out.x, key) + share(quad.out.y, key + STEP)
+            + share(quad.out.z, key + 2 * STEP) + share(quad.out.w, key + 3 * STEP);
         // Other threads raise the limits meanwhile: an old one is as good.
         const volatile unsigned int* const limits = s.limits;
         const uint4 own
             = make_uint4(limits[CANDIDATE], limits[REFERENCE], limits[ABSOLUTE], limits[RELATIVE]);
         const uint4 other
             = make_uint4(limits[EITHER], 0u, limits[TRUTH_RATIO], limits[TRUTH_ABSOLUTE]);
-        const unsigned int odd = tested(o.x, r.x, t.x, own, other)
-            | tested(o.y, r.y, t.y, own, other) << 1 | tested(o.z, r.z, u.x, own, other) << 2
-            | tested(o.w, r.w, u.y, own, other) << 3;
-        if (odd) {
-            // Loaded once more, from a cache: registers cannot be indexed.
-#pragma unroll 1
-            for (int k = 0; k < 4; ++k) {
-                const float one = LOAD(out + i + k), wanted = __ldg(reference + i + k);
-                const double exact = __ldg(truth + i + k);
-                if (odd >> k & 1) examine(s, sums, one, wanted, exact, job.word);
-                else add(sums, one, wanted, exact);
-            }
-        } else {
-            add(sums, o.x, r.x, t.x);
-            add(sums, o.y, r.y, t.y);
-            add(sums, o.z, r.z, u.x);
-            add(sums, o.w, r.w, u.y);
-        }
+        const unsigned int odd = tested(quad.out.x, quad.reference.x, quad.low.x, own, other)
+            | tested(quad.out.y, quad.reference.y, quad.low.y, own, other) << 1
+            | tested(quad.out.z, quad.reference.z, quad.high.x, own, other) << 2
+            | tested(quad.out.w, quad.reference.w, quad.high.y, own, other) << 3;
+        if (odd) examine(s, quad, odd);
+        add(sums, quad.out.x, quad.reference.x, quad.low.x);
+        add(sums, quad.out.y, quad.reference.y, quad.low.y);
+        add(sums, quad.out.z, quad.reference.z, quad.high.x);
+        add(sums, quad.out.w, quad.reference.w, quad.high.y);
         if (job.refill) {
-            if (aligned) {
-                STORE((float4*)out + q, make_float4(poison, poison, poison, poison));
+            float* const out = (float*)job.out + 4ull * q;
+            const float poison = __uint_as_float(job.word);
+            if (aligned(s)) {
+                STORE((float4*)out, make_float4(poison, poison, poison, poison));
             } else {
 #pragma unroll 1
-                for (int k = 0; k < 4; ++k) STORE(out + i + k, poison);
+                for (int k = 0; k < 4; ++k) STORE(out + k, poison);
             }
         }
+        q += stride(s);
+        if (q < quads) quad = load(s, q);
+        // While these are under way, a warp in turn asks what other blocks have found.
+        if ((++turn & (WARPS - 1)) == 0 && lane < MAXIMA)
+            atomicMax(&s.limits[lane], LOAD(&s.common->limits[lane]));
     }
-    const long long rest = 4 * quads + first;
+    const long long rest = job.n / 4 * 4 + number(s) * THREADS + threadIdx.x;
     if (rest < job.n) {
-        const float o = LOAD(out + rest);
-        hash += share(o, place(rest));
-        examine(s, sums, o, __ldg(reference + rest), __ldg(truth + rest), job.word);
-        if (job.refill) STORE(out + rest, poison);
+        float* const out = (float*)job.out + rest;
+        quad = {};
+        quad.out.x = LOAD(out);
+        quad.reference.x = __ldg((const float*)job.reference + rest);
+        quad.low.x = __ldg((const double*)job.truth + rest);
+        hash += share(quad.out.x, place(rest));
+        examine(s, quad, 1);
+        add(sums, quad.out.x, quad.reference.x, quad.low.x);
+        if (job.refill) STORE(out, __uint_as_float(job.word));
     }
     return hash;
 }
 
 // How many of the words of a zone that fall to this thread no longer hold what they should.
-static __device__ __forceinline__ unsigned int check_zone(const Job& job, unsigned int block)
+static __device__ __forceinline__ unsigned int check_zone(const Shared& s)
 {
+    const Job& job = s.job;
     const unsigned int* const words = (const unsigned int*)job.out;
     const unsigned int* const pristine = (const unsigned int*)job.reference;
     const unsigned int same = job.word;
     const long long quads = ((job.out | job.reference) & 15) == 0 ? job.n / 4 : 0;
     const long long stride = (long long)job.blocks * THREADS;
-    const long long first = (long long)block * THREADS + threadIdx.x;
+    const long long first = (long long)number(s) * THREADS + threadIdx.x;
     unsigned int damaged = 0;
 #pragma unroll 4
     for (long long q = first; q < quads; q += stride) {
@@ -319,47 +515,58 @@ static __device__ __forceinline__ double fold_warp(int field, double value)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) compare(
-    const Job* jobs, const int* owners, double* partials, unsigned int* ended, double* results,
+    const Job* jobs, const int* owners, double* partials, Common* commons, double* results,
     long long launch)
 {
     __shared__ Shared s;
-    const int owner = owners[blockIdx.x];  // the job that this block works for
-    const Job job = jobs[owner];
-    const unsigned int block = blockIdx.x - job.first;
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
-    for (int row = 0; row < MAXIMA; ++row) s.rows[row][thread] = 0.0;
-    if (thread < MAXIMA) s.limits[thread] = 0;
+    const int owner = owners[blockIdx.x];  // the job that this block works for
+    // In shared memory, since registers are few: what is the same for all threads.
+    if (thread == 0) {
+        s.job = jobs[owner];
+        s.aligned = ((s.job.out | s.job.reference | s.job.truth) & 15) == 0;
+        s.common = commons + owner;
+        s.result = results + (long long)owner * RESULT;
+        s.stray = 0;
+    }
+    if (thread < MAXIMA) {
+        s.maxima[thread] = 0;
+        s.limits[thread] = LOAD(&commons[owner].limits[thread]);
+    }
     if (thread < COUNTS) s.counts[thread] = 0;
     __syncthreads();
+    const Job& job = s.job;
 
     Sums sums = {{0.0, 0.0, 0.0}, 0.0f};
     unsigned long long hash = 0;
     if (job.truth) {
-        hash = compare_output(job, block, s, sums);
-    } else if (const unsigned int damaged = check_zone(job, block)) {
+        hash = compare_output(s, sums);
+    } else if (const unsigned int damaged = check_zone(s)) {
         atomicAdd(&s.counts[MATCHES], damaged);
     }
-    s.rows[PEAK][thread] = sums.peak;
-    for (int k = 0; k < SUMS; ++k) s.rows[MAXIMA + k][thread] = sums.values[k];
-    s.rows[MAXIMA + SUMS][thread] = __longlong_as_double((long long)hash);
+    for (int k = 0; k < SUMS; ++k) s.rows[k][thread] = sums.values[k];
+    s.rows[SUMS][thread] = __longlong_as_double((long long)hash);
+    s.rows[SUMS + 1][thread] = sums.peak;
     __syncthreads();
 
     // A warp a row. Partials lie field by field, so that the last block reads them in one sweep.
     double* const mine = partials + (long long)job.first * FIELDS;
-    for (int row = warp; row <= MAXIMA + SUMS; row += WARPS) {
-        const int field = row < MAXIMA + SUMS ? row : HASH;
-        double value = s.rows[row][lane];
+    const unsigned int block = number(s);
+    if (warp < ROWS) {
+        const int field = warp < SUMS ? MAXIMA + warp : warp == SUMS ? HASH : PEAK;
+        double value = s.rows[warp][lane];
         for (int w = 1; w < WARPS; ++w)
-            value = combine(field, value, s.rows[row][w * 32 + lane]);
+            value = combine(field, value, s.rows[warp][w * 32 + lane]);
         value = fold_warp(field, value);
         if (lane == 0) mine[(long long)field * job.blocks + block] = value;
+    } else if (warp == ROWS && lane < MAXIMA + COUNTS && lane != PEAK) {
+        const int field = lane < MAXIMA ? lane : lane + SUMS;
+        const unsigned long long bits = lane < MAXIMA ? s.maxima[lane] : s.counts[lane - MAXIMA];
+        mine[(long long)field * job.blocks + block] = __longlong_as_double((long long)bits);
     }
-    if (thread < COUNTS)
-        mine[(long long)(MAXIMA + SUMS + thread) * job.blocks + block]
-            = __longlong_as_double((long long)s.counts[thread]);
     __threadfence();
     __syncthreads();
-    if (thread == 0) s.last = atomicAdd(&ended[owner], 1u) == job.blocks - 1;
+    if (thread == 0) s.last = atomicAdd(&s.common->ended, 1u) == job.blocks - 1;
     __syncthreads();
     if (!s.last) return;
     __threadfence();
@@ -375,12 +582,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
             for (int k = 0; k < AHEAD; ++k) value = combine(field, value, next[k]);
         }
         value = fold_warp(field, value);
+        if (lane > 0) continue;
         if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
             value = __longlong_as_double(job.n - __double_as_longlong(value));
-        if (lane == 0) results[(long long)owner * RESULT + field] = value;
+        s.result[field] = value;
+        if (field >= MAXIMA) continue;
+        unsigned int* const limit = &s.common->limits[field];
+        if (LOAD(limit) > limit_of(field, value)) s.stray = 1;
+        *limit = 0;  // for the next launch
     }
-    if (thread == 0) {
-        results[(long long)owner * RESULT + FIELDS] = __longlong_as_double(launch);
-        ended[owner] = 0;  // for the next launch
-    }
+    __syncthreads();
+    if (thread > 0) return;
+    s.result[FIELDS] = __longlong_as_double(s.stray ? 0 : launch);
+    s.common->ended = 0;
 }

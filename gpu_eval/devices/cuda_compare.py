@@ -53,6 +53,10 @@ JOB: Final = np.dtype(
         ("first", np.uint32),
     ]
 )
+COMMON: Final = np.dtype(
+    [("limits", np.uint32, len(MAXIMA)), ("ended", np.uint32), ("spare", np.uint32, 7)]
+)
+"""What blocks of a job tell each other; all zeros between launches."""
 
 ENTRY: Final = "compare"
 THREADS: Final = 256
@@ -114,7 +118,10 @@ def job_table(
 
 
 def _blocks(count: int, each: int, most: int) -> int:
-    return max(1, min(most, -(-count // each)))
+    """Return as few blocks as do with the same number of rounds: all have the same to do."""
+    tiles = max(1, -(-count // each))
+    rounds = -(-tiles // most)
+    return -(-tiles // rounds)
 
 
 class Comparison:
@@ -165,14 +172,15 @@ class Comparison:
             # Only memory that the system does not move is copied to while the host goes on.
             nbytes = 2 * wanted * PARTIAL.itemsize
             self._host = self._driver.pagelocked_empty(nbytes, np.uint8).view(PARTIAL)
-        # Blocks count themselves back to zero, but not those of a launch that was cut short.
-        self._driver.memset_d32(self._buffer("ended", self._jobs * 4), 0, self._jobs)
+        # The last block of a job leaves zeros, but not that of a launch that was cut short.
+        nbytes = self._jobs * COMMON.itemsize
+        self._driver.memset_d32(self._buffer("commons", nbytes), 0, nbytes // 4)
 
     def launch(self, place: int = 0) -> None:
         """Queue the comparison behind what has been queued; ``place`` is where it is read."""
         if not self._jobs:
             return
-        names = ("table", "owners", "partials", "ended", "results")
+        names = ("table", "owners", "partials", "commons", "results")
         self._launches += 1
         self._serials[place] = self._launches
         pointers = [int(self._buffers[name][0]) for name in names]

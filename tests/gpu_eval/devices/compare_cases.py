@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_eval.devices.base import Binary, Case, KernelSource, Session
 from gpu_eval.devices.cuda_compare import (
+    COMMON,
     COUNTERS,
     ENTRY,
     MAXIMA,
@@ -23,7 +24,7 @@ from gpu_eval.devices.cuda_compare import (
     job_table,
 )
 from gpu_eval.devices.host import HostDevice
-from gpu_eval.problems.plan import ArgumentType, ResolvedArgument, ResolvedWorkspace
+from gpu_eval.problems.plan import ArgumentType, ResolvedArgument, ResolvedLaunch, ResolvedWorkspace
 from tests.gpu_eval.devices.conftest import plan, tensor
 
 Floats = NDArray[np.float32]
@@ -33,13 +34,22 @@ Made = tuple[Floats, Floats, Doubles]
 """Output, reference, truth."""
 
 POISON = 0x7FC0DEAD
+SCRIBBLE = """
+__global__ void scribble(unsigned int* commons, const unsigned int* found)
+{
+    commons[threadIdx.x] = found[threadIdx.x];
+}
+"""
+"""Leaves something where blocks expect zeros."""
+
 NUMBERS = itertools.count()
 """A session keeps its cases by name."""
 
 
 def compiled_for_host(cache: Path) -> Binary:
     text = files("gpu_eval.devices").joinpath("compare.cu").read_text().replace('extern "C" ', "")
-    source = KernelSource("compare", {"compare.cu": text}, "compare.cu", (ENTRY,))
+    kernels = (ENTRY, "scribble")
+    source = KernelSource("compare", {"compare.cu": text + SCRIBBLE}, "compare.cu", kernels)
     (found,) = HostDevice().compile([source], cache, 1)
     assert found.path is not None, found.error
     return found
@@ -70,26 +80,34 @@ class Kernel:
         schedule: int = 0,
         launches: int = 1,
         serial: int = 1,
+        commons: NDArray[np.void] | None = None,
     ) -> Records:
-        """Launch over a table that is ready."""
+        """Launch over a table that is ready; `commons` is what blocks find instead of zeros."""
         fields = PARTIAL.itemsize // 8
         zeros = torch.zeros(len(table) * fields, dtype=torch.int64)
         inputs = {
             "table": torch.from_numpy(table.view(np.int64).copy()),
             "owners": torch.from_numpy(owners.copy()),
         }
+        if commons is not None:
+            inputs["found"] = torch.from_numpy(commons.view(np.int32).copy())
         self._session.bind(
             Case(f"compare {next(NUMBERS)}", inputs, {"results": zeros}, {"results": zeros})
         )
         work = (
             ResolvedWorkspace("partials", 2 * len(owners) * fields, False),
-            ResolvedWorkspace("ended", len(table), True),
+            ResolvedWorkspace("commons", COMMON.itemsize // 4 * len(table), True),
         )
-        names = ("table", "owners", "partials", "ended", "results")
+        names = ("table", "owners", "partials", "commons", "results")
         number = ResolvedArgument(ArgumentType.INT64, serial)
         arguments = [*(tensor(n) for n in names), number]
         one = plan(ENTRY, arguments, grid=len(owners), block=THREADS)
-        repeated = type(one)(one.launches * launches, work)
+        before: tuple[ResolvedLaunch, ...] = ()
+        if commons is not None:
+            before = plan(
+                "scribble", [tensor("commons"), tensor("found")], grid=1, block=commons.nbytes // 4
+            ).launches
+        repeated = type(one)(before + one.launches * launches, work)
         outcome = self._session.run(self._binary, repeated, schedule=schedule, deadline=60.0)
         assert outcome.status == "ok", outcome.message
         return self._session.outputs()["results"].numpy().view(PARTIAL)
@@ -182,6 +200,12 @@ def tiny(count: int) -> Made:
     return out, reference, reference.astype(np.float64) * 1e-290
 
 
+def faint(count: int) -> Made:
+    """Truths that are nearly nothing: as fp32 the largest errors are rounded up by a tenth."""
+    truth = np.random.default_rng(7).uniform(0, 2.5e-45, count)
+    return np.zeros(count, np.float32), np.zeros(count, np.float32), truth
+
+
 def huge(count: int) -> Made:
     """Differences at the end of fp32, and beyond it."""
     out, reference, truth = noisy(count, 1.0)
@@ -208,6 +232,7 @@ PATTERNS: dict[str, Callable[[int], Made]] = {
     "nothing": nothing,
     "rising": rising,
     "tiny": tiny,
+    "faint": faint,
     "huge": huge,
     "spoiled": spoiled,
     "equal": equal,

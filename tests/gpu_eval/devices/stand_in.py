@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_eval.devices.cuda_compare import ENTRY, JOB, PARTIAL
+from gpu_eval.devices.cuda_compare import COMMON, ENTRY, JOB, PARTIAL
 from tests.gpu_eval.devices.compare_cases import Kernel
 
 Work = Callable[[], None]
@@ -236,10 +236,10 @@ class StandIn:
         return Function(self, _compare if name == ENTRY else self._kernels[name])
 
     def compare(self, grid: tuple[int, int], *arguments: int) -> None:
-        table, owners, _, ended, results, serial = arguments
+        table, owners, _, commons, results, serial = arguments
         blocks = words(owners, grid[0]).view(np.int32)
         jobs = int(blocks.max()) + 1
-        assert not words(ended, jobs).any()
+        assert not words(commons, jobs * COMMON.itemsize // 4).any()
         rows = words(table, jobs * JOB.itemsize // 4).view(JOB)
         records = self._kernel.launched(rows, blocks, serial=serial)
         ctypes.memmove(results, records.ctypes.data, jobs * PARTIAL.itemsize)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_eval.devices.base import DeviceLostError
 from gpu_eval.devices.cuda_compare import (
+    COMMON,
     COUNTERS,
     ENTRY,
     JOB,
@@ -24,6 +25,7 @@ from gpu_eval.devices.cuda_compare import (
     ZoneJob,
     counts_of,
     hash_of,
+    job_table,
     statistics_of,
     unwritten_of,
 )
@@ -79,6 +81,7 @@ def compared(
     o, r, t = placed(out, offsets[0]), placed(reference, offsets[1]), placed(truth, offsets[2])
     job = OutputJob(o.ctypes.data, r.ctypes.data, t.ctypes.data, out.size, POISON, refill)
     records = kernel([job], most_blocks=most_blocks, schedule=schedule)
+    assert records["launch"].tolist() == [1]  # no limit is above its maximum
     return records[0], o  # type: ignore[return-value]
 
 
@@ -101,6 +104,104 @@ def test_records_of_odd_sizes(kernel: Kernel, pattern: str, count: int) -> None:
     made = PATTERNS[pattern](count)
     record, _ = compared(kernel, *made)
     check(record, *made)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("most_blocks", [1, 2, 9, 64])
+def test_records_of_many_blocks_that_share_their_limits(
+    kernel: Kernel, pattern: str, most_blocks: int
+) -> None:
+    made = PATTERNS[pattern](30_011)
+    for schedule in (0, 1):
+        record, _ = compared(kernel, *made, most_blocks=most_blocks, schedule=schedule)
+        check(record, *made)
+
+
+late = st.fixed_dictionaries(
+    {
+        "count": st.integers(1, 12_000),
+        "order": st.sampled_from(["rises", "falls", "saw", "one by one"]),
+        "span": st.sampled_from([2.0**-22, 2.0**-20, 2.0**-18, 1e-3, 1.0, 1e6]),
+        "least": st.sampled_from([1e-7, 1e-3, 1.0, 1e20]),
+        "scales": st.sampled_from([0.0, 1.0, 30.0]),
+        "peaks": st.lists(st.integers(0, 2**31), max_size=6),
+        "blocks": st.sampled_from([1, 2, 3, 7, 40]),
+        "schedule": st.integers(0, 1),
+        "seed": st.integers(0, 2**31),
+    }
+)
+
+
+def rising_late(drawn: dict[str, Any]) -> tuple[Floats, Floats, Doubles]:
+    """Return an output whose maxima come late, in blocks that others have given limits to.
+
+    Errors rise by less than the margin of a test, or by much; scales are so wide that what has
+    the largest error has not the largest quotient; peaks stand out wherever they fall.
+    """
+    generator = np.random.default_rng(drawn["seed"])
+    count = drawn["count"]
+    place = np.arange(count) / count
+    if drawn["order"] == "falls":
+        place = place[::-1]
+    elif drawn["order"] == "saw":
+        place = np.arange(count) % 1_031 / 1_031
+    elif drawn["order"] == "one by one":
+        place = generator.permutation(place)
+    relative = drawn["least"] * (1 + drawn["span"] * place)
+    for rank, peak in enumerate(drawn["peaks"]):
+        relative[peak % count] *= 1 + 2.0 ** (-19 + 4 * rank)
+    with np.errstate(over="ignore"):
+        scale = np.exp(drawn["scales"] * generator.standard_normal(count))
+        reference = (generator.choice([-1.0, 1.0], count) * scale).astype(np.float32)
+        out = (reference * (1 + relative)).astype(np.float32)
+    truth = np.where(np.isfinite(reference), reference.astype(np.float64), 1.0)
+    return out, reference, truth * (1 + relative * generator.uniform(0.9, 1.1, count))
+
+
+@settings(max_examples=120, deadline=None)
+@given(late)
+def test_no_maximum_is_missed_however_late_it_comes(kernel: Kernel, drawn: dict[str, Any]) -> None:
+    made = rising_late(drawn)
+    record, _ = compared(kernel, *made, most_blocks=drawn["blocks"], schedule=drawn["schedule"])
+    check(record, *made)
+
+
+LIMITED = [name for name in MAXIMA if name != "reference_peak"]
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_limit_above_its_maximum_shows_as_a_stray_write(kernel: Kernel, name: str) -> None:
+    made = noisy(20_003, 1e-3)
+    o, r, t = (placed(array) for array in made)
+    job = OutputJob(o.ctypes.data, r.ctypes.data, t.ctypes.data, o.size, POISON)
+    table, owners = job_table([job], [], 5)
+    maximum = expected_maxima(*made)[name]
+    if name.startswith("truth"):
+        highest = int(np.float64(maximum).view(np.uint64) >> np.uint64(32)) - 1
+    else:
+        highest = int(np.float32(maximum * 2.0**24 * (1 - 2.0**-20)).view(np.uint32))
+    for excess in (-1_000, 0, 1, 1 << 27):
+        commons = np.zeros(1, COMMON)
+        commons["limits"][0, MAXIMA.index(name)] = highest + excess
+        (record,) = kernel.launched(table, owners, serial=7, commons=commons)
+        if excess > 0:
+            assert record["launch"] == 0
+        else:
+            assert record["launch"] == 7
+            check(record, *made)
+        # Whatever the first launch has found there, it leaves zeros.
+        (record,) = kernel.launched(table, owners, serial=7, commons=commons, launches=2)
+        assert record["launch"] == 7
+        check(record, *made)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 3_000))
+def test_blocks_are_few_and_have_the_same_to_do(count: int, most: int) -> None:
+    table, owners = job_table([OutputJob(0, 0, 0, count, POISON)], [], most)
+    blocks, tiles = int(table["blocks"][0]), max(1, -(-count // (4 * THREADS)))
+    assert 1 <= blocks == len(owners) <= most
+    assert -(-tiles // blocks) == -(-tiles // most)  # no more rounds than with all blocks
+    assert -(-tiles // blocks) * blocks - tiles < -(-tiles // most)  # and few of them idle in one
 
 
 # Four pairs that set maxima, then one that raises a single maximum: only its own test can see it.
@@ -171,11 +272,14 @@ def test_unaligned_buffers_give_the_same_bits(
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("most_blocks", [3, 9])
 def test_bits_do_not_depend_on_the_order_of_threads_and_blocks(
-    kernel: Kernel, pattern: str
+    kernel: Kernel, pattern: str, most_blocks: int
 ) -> None:
     made = PATTERNS[pattern](9_001)
-    first, second = (compared(kernel, *made, schedule=s)[0] for s in (0, 1))
+    first, second = (
+        compared(kernel, *made, schedule=s, most_blocks=most_blocks)[0] for s in (0, 1)
+    )
     assert first.tobytes() == second.tobytes()
 
 
@@ -296,13 +400,13 @@ class Driver:
         self, grid: tuple[int, int], block: tuple[int, int, int], *arguments: int
     ) -> None:
         *pointers, serial = arguments
-        table, owners, partials, ended, results = (self._memory[p] for p in pointers)
+        table, owners, partials, commons, results = (self._memory[p] for p in pointers)
         self.launches.append((grid[0], block[0]))
         blocks = owners[: 4 * grid[0]].view(np.int32)
         jobs = int(blocks.max()) + 1
         assert grid[1] == 1
         assert partials.nbytes >= grid[0] * PARTIAL.itemsize
-        assert not ended[: 4 * jobs].any()
+        assert not commons[: jobs * COMMON.itemsize].any()
         records = self._kernel.launched(
             table[: jobs * JOB.itemsize].view(JOB), blocks, serial=serial
         )
@@ -340,7 +444,7 @@ def test_a_comparison_owns_the_buffers_of_its_launches(kernel: Kernel) -> None:
             assert damaged.tolist() == [999]
             for record, arrays_ in zip(records, made, strict=True):
                 check(record, *arrays_)
-    assert [blocks for blocks, _ in driver.launches] == [6, 6, 531, 531, 2, 2]
+    assert [blocks for blocks, _ in driver.launches] == [6, 6, 345, 345, 2, 2]
     assert {threads for _, threads in driver.launches} == {THREADS}
     assert driver.held == 5
     comparison.free()
