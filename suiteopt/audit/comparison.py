@@ -36,10 +36,13 @@ class Comparison:
     common: tuple[str, ...]
 
     @property
-    def mutants(self) -> int:
-        """Mutants that count, of all measured problems."""
-        first = self.audits[0]
-        return first.tally.mutants + sum(part.mutants for part in first.left_out.values())
+    def mutants(self) -> tuple[int, int]:
+        """Mutants that count, of all measured problems: the fewest and the most of a protocol."""
+        counts = [
+            found.tally.mutants + sum(part.mutants for part in found.left_out.values())
+            for found in self.audits
+        ]
+        return min(counts), max(counts)
 
     @property
     def on_common(self) -> str:
@@ -99,4 +102,11 @@ def compare(
     for found in audits:
         rows = found.outcomes[found.outcomes["problem"].isin(common)]
         columns[found.protocol] = rows.set_index("implementation")["detected"].astype(bool)
-    return Comparison(tuple(audits), refused, pd.DataFrame(columns), common)
+    # Of `witnessed_or_killed` each oracle counts mutants of its own. One that does not count under
+    # a protocol's is killed by no input of the pool under it: the protocol does not detect it.
+    names = list(dict.fromkeys(name for column in columns.values() for name in column.index))
+    detected = pd.DataFrame(
+        {name: column.reindex(names, fill_value=False) for name, column in columns.items()},
+        index=pd.Index(names, name="implementation"),
+    )
+    return Comparison(tuple(audits), refused, detected, common)

@@ -24,7 +24,9 @@ LISTED = 12
 def overview(compared: Comparison) -> Iterator[Any]:
     """All protocols, one a row."""
     first = compared.audits[0]
-    yield f"{compared.mutants} faults that count as {first.denominator}  ({first.label})"
+    fewest, most = compared.mutants
+    faults = f"{most} faults" if fewest == most else f"{fewest} to {most} faults, by the protocol,"
+    yield f"{faults} that count as {first.denominator}  ({first.label})"
     # Shares of different problems look alike and are not: a column says what each rests on.
     differ = any(found.left_out for found in compared.audits)
     rows = table(
