@@ -1,7 +1,7 @@
 """What checks make of the wild kernels of a matrix, and of the mutants of the same problems."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,13 @@ from suiteopt.matrix.denominator import (
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import load_oracle, load_protocol, protocol_inputs, protocol_table
+from suiteopt.protocols import (
+    lacking_any,
+    load_oracle,
+    load_protocol,
+    protocol_inputs,
+    protocol_table,
+)
 from suiteopt.selection.select import select
 
 INDEX = "wild/wild.json"
@@ -91,16 +97,26 @@ def all_checks(matrix: Matrix) -> list[Check]:
     return [*map(by_protocol, PROTOCOLS), Check(CHOSEN, by_members), Check(POOL, by_pool)]
 
 
+def left_out(matrix: Matrix) -> dict[str, str]:
+    """Return the problems on which some protocol cannot be judged, and why.
+
+    Checks stand side by side here, so no kernel of such a problem counts for any of them.
+    """
+    return lacking_any(matrix, [load_protocol(name) for name in PROTOCOLS])
+
+
 def positions(judging: KillTable, inputs: Sequence[str]) -> tuple[KillTable, list[int]]:
     """Return a table with the positions of some of its inputs."""
     return judging, [judging.inputs.index(name) for name in inputs]
 
 
-def judged(matrix: Matrix, check: Check) -> tuple[dict[str, bool], pd.DataFrame]:
+def judged(
+    matrix: Matrix, check: Check, problems: Iterable[str]
+) -> tuple[dict[str, bool], pd.DataFrame]:
     """Return which wild kernels a check rejects, and one row a mutant with what it detects."""
     rejected: dict[str, bool] = {}
     parts = []
-    for problem in matrix.measured_problems:
+    for problem in problems:
         judging, columns = check.judge(problem)
         killed = np.asarray(judging.kills.toarray()[:, columns].any(axis=1), dtype=np.bool_)
         wild = judging.rows(Kind.WILD)

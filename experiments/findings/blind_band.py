@@ -1,7 +1,7 @@
 """The error sizes that KernelBench's checks cannot see, against the reduction's length."""
 
 from experiments.findings.common import Finding, report, scope, table
-from suiteopt.audit.blind_band import BlindBand, blind_band
+from suiteopt.audit.blind_band import SHORTENED, BlindBand, blind_band
 from suiteopt.audit.figure import band_svg
 from suiteopt.console import run_script
 from suiteopt.errors import UserError
@@ -67,8 +67,12 @@ def _words(matrix: Matrix, band: BlindBand) -> list[str]:
             "No class has three lengths at full length here, so neither law is confirmed by this "
             "matrix; model is the root law with the problem's condition."
         )
-    if band.left_out:
-        words.append(f"Left out, since the reduction was shortened: {', '.join(band.left_out)}.")
+    shortened = [name for name, why in band.left_out.items() if why.startswith(SHORTENED)]
+    if shortened:
+        words.append(f"Left out, since the reduction was shortened: {', '.join(shortened)}.")
+    words += [
+        f"Left out {name}: {why}." for name, why in band.left_out.items() if name not in shortened
+    ]
     return [*words, scope(matrix)]
 
 

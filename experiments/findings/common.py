@@ -8,6 +8,9 @@ from typing import Any
 
 from rich.table import Table
 
+from suiteopt.audit.decomposition import Decomposition
+from suiteopt.audit.detection import Audit
+from suiteopt.audit.left_out import left_out_sentences
 from suiteopt.console import stdout
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.jsonable import dumps
@@ -95,6 +98,16 @@ def slim(answer: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in answer.items()
         if key not in DETAILS
     }
+
+
+def left_out(*found: Audit | Decomposition) -> list[str]:
+    """Say which problems the shares of some checks do not rest on."""
+    sentences = (
+        f"{part.protocol}: {sentence}" if isinstance(part, Audit) else sentence
+        for part in found
+        for sentence in left_out_sentences(part.left_out)
+    )
+    return [f"{sentence}." for sentence in dict.fromkeys(sentences)]
 
 
 def table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:

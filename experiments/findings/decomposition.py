@@ -1,6 +1,6 @@
 """What KernelBench-Verified gains over KernelBench v0.1: by its inputs, by its tolerance."""
 
-from experiments.findings.common import Finding, report, scope, table
+from experiments.findings.common import Finding, left_out, report, scope, table
 from suiteopt.audit.decomposition import Decomposition, Factor, decompose
 from suiteopt.cli.format import points, share
 from suiteopt.console import run_script
@@ -51,6 +51,7 @@ def find(matrix: Matrix) -> Finding:
             f"larger part is the {larger} here, and the tolerance in the published account.",
             "A scaled draw shows what depends on size or sign; where an operation is homogeneous "
             "its relative error stays, and only the weight of the absolute tolerance changes.",
+            *left_out(witnessed),
             scope(matrix),
         ],
     )  # fmt: skip

@@ -6,7 +6,7 @@ from suiteopt.audit.referee_reasons import Defect
 from suiteopt.audit.refereeability import refereeability
 from suiteopt.console import run_script
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import load_protocol
+from suiteopt.protocols import judged_problems, load_protocol
 
 PUBLISHED = {
     "zeros_pass": {"problems": 4, "of": 60, "source": "KernelBench issue 165"},
@@ -15,7 +15,9 @@ PUBLISHED = {
 
 
 def find(matrix: Matrix) -> Finding:
-    found = refereeability(matrix, load_protocol("kernelbench"))
+    protocol = load_protocol("kernelbench")
+    found = refereeability(matrix, protocol)
+    without = judged_problems(matrix, protocol).left_out
     count = len(found)
     zeros = {
         f"{t:g}": [
@@ -60,6 +62,7 @@ def find(matrix: Matrix) -> Finding:
             "refereed. Ours adds the other implementations that do no work, and correct kernels "
             "that are rejected, to what makes a problem unfit.",
             *_shortened(matrix),
+            *(f"Left out {problem}: {reason}." for problem, reason in without.items()),
             scope(matrix),
         ],
     )

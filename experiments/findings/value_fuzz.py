@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from experiments.findings.common import Finding, report, scope, slim, table
+from experiments.findings.common import Finding, left_out, report, scope, slim, table
 from suiteopt.audit import audit
 from suiteopt.audit.ceiling import TOLERANCES
 from suiteopt.cli.format import share
@@ -21,11 +21,12 @@ PUBLISHED = {
 
 def find(matrix: Matrix) -> Finding:
     protocol = load_protocol("value-fuzz")
-    rows, ours = [], {}
+    rows, ours, without = [], {}, []
     for tolerance in TOLERANCES:
         judged = replace(protocol, oracle=fixed(tolerance))
         found = audit(matrix, judged)
         answer = found.as_dict()
+        without = left_out(found)
         ours[f"{tolerance:g}"] = slim(answer)
         controls = answer["false_rejections"]["controls"]
         rejected = answer["false_rejections"]["rejected"]
@@ -66,7 +67,7 @@ def find(matrix: Matrix) -> Finding:
                 rows,
             )
         ],
-        words=[*words, scope(matrix)],
+        words=[*words, *without, scope(matrix)],
     )  # fmt: skip
 
 

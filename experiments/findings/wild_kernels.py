@@ -22,6 +22,7 @@ from experiments.wild_counts import (
     described,
     has_wild,
     judged,
+    left_out,
 )
 from suiteopt.cli.format import interval, share
 from suiteopt.console import run_script, stdout
@@ -38,12 +39,16 @@ LOCAL = Path("matrices/local/wild")
 
 
 def find(matrix: Matrix) -> Finding:
-    kernels = described(matrix)
+    without = left_out(matrix)
+    problems = [name for name in matrix.measured_problems if name not in without]
+    known = described(matrix)
+    kernels = known[known["problem"].isin(problems)].copy()
+    unknown = known.loc[~known["problem"].isin(problems), "problem"].value_counts()
     checks = all_checks(matrix)
     names = [check.name for check in checks]
     mutants = pd.DataFrame()
     for check in checks:
-        rejected, found = judged(matrix, check)
+        rejected, found = judged(matrix, check, problems)
         kernels[check.name] = kernels["implementation"].map(rejected)
         mutants = found if mutants.empty else mutants.assign(**{check.name: found[check.name]})
     ours: dict[str, Any] = {name: answer(kernels, mutants, name) for name in names}
@@ -55,7 +60,13 @@ def find(matrix: Matrix) -> Finding:
         published={},
         ours=ours,
         tables=[summary(ours, names), one_by_one(kernels, names)],
-        words=words(matrix, ours, kernels),
+        words=[
+            *words(matrix, ours, kernels),
+            *(
+                f"Left out {name} ({unknown.get(name, 0)} wild kernels): {reason}."
+                for name, reason in without.items()
+            ),
+        ],
     )
 
 

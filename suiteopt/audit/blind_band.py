@@ -15,7 +15,10 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.schema import Kind, ShapeScope, Statistic
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import Protocol, protocol_inputs
+from suiteopt.protocols import Protocol, judged_problems
+
+SHORTENED = "the reduction was shortened"
+"""How the reason begins for which most problems of a small profile are left out."""
 
 
 @dataclass(frozen=True)
@@ -152,18 +155,18 @@ def blind_band(matrix: Matrix, protocol: Protocol) -> BlindBand:
     Raises
     ------
     UserError
-        If no problem was measured at the contract's reduction length, or the matrix lacks an
-        input or statistic of the protocol.
+        If no problem was measured at the contract's reduction length, every problem lacks an
+        input of the protocol, or the matrix a statistic.
     """
     rows: list[BandRow] = []
-    left_out: dict[str, str] = {}
-    for problem in matrix.measured_problems:
-        names = protocol_inputs(matrix, problem, protocol)
+    judged = judged_problems(matrix, protocol)
+    left_out = dict(judged.left_out)
+    for problem, names in judged.inputs.items():
         used = matrix.inputs_of(problem).set_index("input").loc[list(names)]
         ratio = float(used["reduction_ratio"].min())
         shortened = (used["scope"] != str(ShapeScope.CONTRACT)).any()
         if shortened or ratio != 1.0:
-            left_out[problem] = f"the reduction was shortened to {ratio:.3g} of the contract's"
+            left_out[problem] = f"{SHORTENED} to {ratio:.3g} of the contract's"
             continue
         scales = _scales(matrix, problem, names)
         if not scales:

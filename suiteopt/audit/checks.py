@@ -1,7 +1,7 @@
 """What is run on a problem and by what it is judged: a protocol's inputs, or a suite's."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,13 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import Protocol, known_protocols, load_oracle, protocol_inputs
+from suiteopt.protocols import (
+    Protocol,
+    judged_problems,
+    known_protocols,
+    load_oracle,
+    protocol_inputs,
+)
 from suiteopt.selection.columns import OWN_PROTOCOL
 from suiteopt.selection.comparators import parse_any
 from suiteopt.suite import Suite
@@ -26,26 +32,26 @@ class Check:
     oracle : Oracle
     inputs : mapping of str to tuple of str
         Ids by problem; a problem that is not there is not checked.
+    left_out : mapping of str to str
+        Measured problems whose pool lacks an input of the check, and which.
     """
 
     name: str
     oracle: Oracle
     inputs: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def protocol_check(matrix: Matrix, protocol: Protocol) -> Check:
-    """Return what a protocol runs on every measured problem of a matrix.
+    """Return what a protocol runs on the measured problems of a matrix that have its inputs.
 
     Raises
     ------
     UserError
-        If the matrix lacks an input of it.
+        If no problem has them.
     """
-    return Check(
-        protocol.name,
-        protocol.oracle,
-        {name: protocol_inputs(matrix, name, protocol) for name in matrix.measured_problems},
-    )
+    found = judged_problems(matrix, protocol)
+    return Check(protocol.name, protocol.oracle, found.inputs, found.left_out)
 
 
 def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:

@@ -16,7 +16,7 @@ from suiteopt.protocols import Protocol
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What several protocols detect of the same mutants.
+    """What several protocols detect, and of the same mutants which of them detects what.
 
     Attributes
     ----------
@@ -25,12 +25,32 @@ class Comparison:
     refused : mapping of str to str
         Protocols that it cannot answer, and why.
     detected : DataFrame of bool
-        Mutants x protocols.
+        Mutants x protocols, of the problems in ``common``.
+    common : tuple of str
+        The problems that all of the protocols are judged on.
     """
 
     audits: tuple[Audit, ...]
     refused: dict[str, str]
     detected: pd.DataFrame
+    common: tuple[str, ...]
+
+    @property
+    def mutants(self) -> tuple[int, int]:
+        """Mutants that count, of all measured problems: the fewest and the most of a protocol."""
+        counts = [
+            found.tally.mutants + sum(part.mutants for part in found.left_out.values())
+            for found in self.audits
+        ]
+        return min(counts), max(counts)
+
+    @property
+    def on_common(self) -> str:
+        """On how many problems protocols are compared, in words; empty where it is on all."""
+        first = self.audits[0]
+        measured = len(first.judged) + len(first.left_out)
+        same = len(self.common) == measured
+        return "" if same else f"{len(self.common)} of {measured} problems"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,6 +76,9 @@ def compare(
 ) -> Comparison:
     """Audit several protocols; one that the matrix cannot answer is left out and named.
 
+    Each is audited on all problems that have its inputs. What only one of them detects, and what
+    all of them miss, is said of the problems that have the inputs of all.
+
     Raises
     ------
     UserError
@@ -70,8 +93,20 @@ def compare(
             refused[protocol.name] = str(error)
     if not audits:
         raise UserError(next(iter(refused.values()), "no protocol is given; name one"))
-    columns = {
-        found.protocol: found.outcomes.set_index("implementation")["detected"].astype(bool)
-        for found in audits
-    }
-    return Comparison(tuple(audits), refused, pd.DataFrame(columns))
+    common = tuple(
+        problem
+        for problem in audits[0].judged
+        if all(problem not in found.left_out for found in audits)
+    )
+    columns = {}
+    for found in audits:
+        rows = found.outcomes[found.outcomes["problem"].isin(common)]
+        columns[found.protocol] = rows.set_index("implementation")["detected"].astype(bool)
+    # Of `witnessed_or_killed` each oracle counts mutants of its own. One that does not count under
+    # a protocol's is killed by no input of the pool under it: the protocol does not detect it.
+    names = list(dict.fromkeys(name for column in columns.values() for name in column.index))
+    detected = pd.DataFrame(
+        {name: column.reindex(names, fill_value=False) for name, column in columns.items()},
+        index=pd.Index(names, name="implementation"),
+    )
+    return Comparison(tuple(audits), refused, detected, common)

@@ -1,7 +1,7 @@
 """How much of one protocol's gain over another is inputs, and how much the tolerance."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain, combinations
 from math import factorial
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from suiteopt.audit.checks import Check, require_answers
 from suiteopt.audit.intervals import Interval, cluster_interval
+from suiteopt.audit.left_out import LeftOut, left_out, left_out_json, of_problems
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator, denominator_mask
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import Protocol, judges_alike, protocol_inputs
+from suiteopt.protocols import Protocol, judges_alike, lacking_any, protocol_inputs
 
 
 class Factor(StrEnum):
@@ -54,6 +55,8 @@ class Decomposition:
         Detected when these factors are the second's and the others the first's.
     factors : tuple of Factor
         Those in which the two differ on this matrix.
+    left_out : mapping of str to LeftOut
+        Measured problems that lack an input of either.
     """
 
     first: str
@@ -62,6 +65,12 @@ class Decomposition:
     mutants: NDArray[np.int64]
     detected: dict[Coalition, NDArray[np.int64]]
     factors: tuple[Factor, ...]
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
+
+    @property
+    def rests_on(self) -> str:
+        """On how many problems the shares rest, in words; empty where it is all of them."""
+        return of_problems(len(self.mutants), self.left_out)
 
     def share(self, coalition: Iterable[Factor] = ()) -> float:
         """Return the detected share with some factors of the second protocol."""
@@ -117,6 +126,7 @@ class Decomposition:
             "label": self.label,
             "mutants": int(self.mutants.sum()),
             "problems": len(self.mutants),
+            "left_out": left_out_json(self.left_out),
             "from_share": self.share(),
             "to_share": self.share(self.factors),
             "gain_share": self.gain,
@@ -150,6 +160,8 @@ def decompose(
 ) -> Decomposition:
     """Split the gain of a protocol over another among the factors in which they differ.
 
+    Both are judged on the problems that have the inputs of both.
+
     The protocols in between run the inputs of the first that the second has, too; an input that
     only the second has as soon as every respect in which it is new (values, parameters, shape) is
     the second's; and one that only the first has until a respect in which it is not the second's
@@ -164,10 +176,17 @@ def decompose(
     Raises
     ------
     UserError
-        If the matrix lacks an input of either, cannot answer an oracle, or has no mutant that
-        counts.
+        If every problem lacks an input of either, or the matrix cannot answer an oracle or has
+        no mutant that counts.
     """
-    problems = matrix.measured_problems
+    without = lacking_any(matrix, [first, second])
+    problems = [name for name in matrix.measured_problems if name not in without]
+    if without and not problems:
+        problem, reason = next(iter(without.items()))
+        raise UserError(
+            f"no problem of the matrix at {matrix.path} has the inputs of both {first.name} and "
+            f"{second.name}: on {problem} {reason}; use a matrix whose pool has them"
+        )
     hybrids = {problem: _split(matrix, problem, first, second) for problem in problems}
     different = {need for split in hybrids.values() for needs in split.values() for need in needs}
     if not judges_alike(first, second, set(matrix.problems["dtype"].astype(str))):
@@ -199,6 +218,7 @@ def decompose(
         mutants=np.array(mutants, dtype=np.int64),
         detected={key: np.array(value, dtype=np.int64) for key, value in counts.items()},
         factors=factors,
+        left_out=left_out(matrix, Check(first.name, first.oracle, {}, without), denominator),
     )
 
 

@@ -1,12 +1,13 @@
 """Score a check on a matrix: what it detects, of what kind, and whom it wrongs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from suiteopt.audit.intervals import Interval, cluster_interval
+from suiteopt.audit.left_out import LeftOut, left_out_json, of_problems
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.selection.problem_report import Tally
 
@@ -30,6 +31,10 @@ class Audit:
         (cells).
     absent : mapping of str to tuple of str
         By value recipe of the protocol: the problems whose pool has no such input.
+    judged : tuple of str
+        The problems that the check is judged on.
+    left_out : mapping of str to LeftOut
+        The measured problems that it is not judged on.
     """
 
     protocol: str
@@ -38,6 +43,13 @@ class Audit:
     outcomes: pd.DataFrame
     controls: pd.DataFrame
     absent: Mapping[str, tuple[str, ...]]
+    judged: tuple[str, ...] = ()
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
+
+    @property
+    def rests_on(self) -> str:
+        """On how many problems the shares rest, in words; empty where it is all of them."""
+        return of_problems(len(self.judged), self.left_out)
 
     @property
     def tally(self) -> Tally:
@@ -109,6 +121,7 @@ class Audit:
             "by_problem": {name: row(tally) for name, tally in self.by_problem.items()},
             "by_rule": {name: row(tally) for name, tally in self.by_rule.items()},
             "unknown_cells": int(self.outcomes["unknown"].sum()),
+            "left_out": left_out_json(self.left_out),
             "absent_inputs": {name: list(where) for name, where in self.absent.items()},
             "false_rejections": {
                 "controls": len(ran),

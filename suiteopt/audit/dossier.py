@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from suiteopt.audit.checks import check_table, protocol_check
+from suiteopt.audit.checks import Check, check_table
 from suiteopt.audit.critical import critical_table
 from suiteopt.audit.diff import mutant_diff, site_of
 from suiteopt.audit.evidence import gather
@@ -17,7 +17,7 @@ from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Kind, Role
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import Protocol
+from suiteopt.protocols import Protocol, protocol_inputs
 
 _FIELDS = ("kind", "class", "duplicate_of", "family", "witness", "witness_how", "before", "after")
 
@@ -194,7 +194,8 @@ def own_check(matrix: Matrix, problem: str, name: str, protocol: Protocol) -> Ow
         None where the matrix lacks what the protocol needs, or the implementation did not run.
     """
     try:
-        check = protocol_check(matrix, protocol)
+        inputs = {problem: protocol_inputs(matrix, problem, protocol)}
+        check = Check(protocol.name, protocol.oracle, inputs)
         table, columns = check_table(matrix, problem, check)
     except UserError:
         return None

@@ -10,7 +10,7 @@ from suiteopt.audit.evidence import output_rms
 from suiteopt.audit.referee_reasons import Reason, controls, flags, nulls
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import Protocol, protocol_inputs
+from suiteopt.protocols import Protocol, judged_problems
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def refereeability(
 ) -> tuple[Referee, ...]:
     """Say of every problem whether a protocol's inputs and comparator can referee it.
 
+    Problems that lack an input of the protocol are left out: see `judged_problems`.
+
     Parameters
     ----------
     matrix : Matrix
@@ -77,11 +79,10 @@ def refereeability(
     Raises
     ------
     UserError
-        If the matrix lacks an input of the protocol or its statistics.
+        If every problem lacks an input of the protocol, or the matrix its statistics.
     """
     found = []
-    for problem in matrix.measured_problems:
-        inputs = protocol_inputs(matrix, problem, protocol)
+    for problem, inputs in judged_problems(matrix, protocol).inputs.items():
         oracle = protocol.oracle
         table = critical_table(matrix, problem, oracle.comparator, oracle.nonfinite)
         row = matrix.problem(problem)

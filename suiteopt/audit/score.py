@@ -7,6 +7,7 @@ import pandas as pd
 
 from suiteopt.audit.checks import Check, check_table, protocol_check, require_answers
 from suiteopt.audit.detection import Audit
+from suiteopt.audit.left_out import left_out
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator, denominator_mask, shows_in_output
 from suiteopt.matrix.store import Matrix
@@ -16,7 +17,7 @@ from suiteopt.protocols import Protocol, absent_inputs
 def audit(
     matrix: Matrix, protocol: Protocol, denominator: Denominator = Denominator.WITNESSED
 ) -> Audit:
-    """Run a protocol on a matrix.
+    """Run a protocol on the problems of a matrix that have all of its inputs.
 
     Parameters
     ----------
@@ -28,12 +29,12 @@ def audit(
     Raises
     ------
     UserError
-        If the matrix lacks an input of the protocol, cannot answer its oracle, or has no mutant
-        that counts.
+        If every problem lacks an input of the protocol, or the matrix cannot answer its oracle
+        or has no mutant that counts.
     """
     check = protocol_check(matrix, protocol)
     absent: dict[str, list[str]] = {}
-    for problem in check.inputs:
+    for problem in matrix.measured_problems:
         for name in absent_inputs(matrix, problem, protocol):
             absent.setdefault(name, []).append(problem)
     return audit_check(matrix, check, denominator, {k: tuple(v) for k, v in absent.items()})
@@ -63,6 +64,8 @@ def audit_check(
         outcomes=_concat(outcomes),
         controls=_concat(controls),
         absent=absent or {},
+        judged=tuple(check.inputs),
+        left_out=left_out(matrix, check, denominator),
     )
 
 

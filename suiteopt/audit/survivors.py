@@ -1,8 +1,8 @@
 """All survivors of a check: why each survives, by family, and which recipe is missing."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from suiteopt.audit.checks import Check, check_table, require_answers
 from suiteopt.audit.evidence import gather
+from suiteopt.audit.left_out import LeftOut, left_out, left_out_json
 from suiteopt.audit.reasons import EXPLANATIONS, RECIPE_WOULD_HELP, Reason
 from suiteopt.audit.survival import Survivor, survivors_of
 from suiteopt.errors import UserError
@@ -63,6 +64,8 @@ class Survey:
     survivors : tuple of Survivor
     missing : tuple of MissingRecipe
         A greedy cover of the survivors that another input would kill, the strongest first.
+    left_out : mapping of str to LeftOut
+        Measured problems that the check is not judged on; their mutants do not count.
     """
 
     check: str
@@ -70,6 +73,7 @@ class Survey:
     mutants: int
     survivors: tuple[Survivor, ...]
     missing: tuple[MissingRecipe, ...]
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
 
     @property
     def by_reason(self) -> dict[Reason, int]:
@@ -90,6 +94,7 @@ class Survey:
             "check": self.check,
             "label": self.label,
             "mutants": self.mutants,
+            "left_out": left_out_json(self.left_out),
             "survivors": len(self.survivors),
             "survived_share": len(self.survivors) / self.mutants if self.mutants else None,
             "by_reason": {str(reason): count for reason, count in self.by_reason.items()},
@@ -171,6 +176,7 @@ def survey(
         mutants=mutants,
         survivors=tuple(survivors),
         missing=tuple(_cover(helpers, home)),
+        left_out=left_out(matrix, check, denominator),
     )
 
 

@@ -16,7 +16,13 @@ from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.schema import Statistic
 from suiteopt.matrix.store import Matrix, resolve_matrix
-from suiteopt.protocols import Protocol, judges_alike, known_protocols, load_protocol
+from suiteopt.protocols import (
+    Protocol,
+    judged_problems,
+    judges_alike,
+    known_protocols,
+    load_protocol,
+)
 
 DEFAULT_PROTOCOL = "kernelbench"
 
@@ -128,6 +134,7 @@ def _overview(matrix: Matrix, denominator: Denominator) -> Answer:
             for found in compared.audits
         },
         "missed_by_all": list(compared.missed_by_all),
+        "compared_problems": len(compared.common),
         "not_compared": compared.refused,
     }
     return answer, tables.overview(compared)
@@ -141,6 +148,7 @@ def _protocol(matrix: Matrix, name: str, denominator: Denominator) -> Answer:
         **found.as_dict(),
         "title": mine.title,
         "compared": [other for other in compared.names if other != mine.name],
+        "compared_problems": len(compared.common),
         "not_compared": compared.refused,
         "only": list(compared.only(mine.name)),
         "missed_by_all": list(compared.missed_by_all),
@@ -223,11 +231,13 @@ def _refereeability(matrix: Matrix, name: str | None) -> Answer:
 
     mine = load_protocol(name or DEFAULT_PROTOCOL)
     found = refereeability(matrix, mine)
+    left_out = judged_problems(matrix, mine).left_out
     answer = {
         "protocol": mine.name,
         "label": matrix.meta.label,
         "comparator": mine.oracle.comparator,
         "tolerances": list(TOLERANCES),
         "problems": [row.as_dict(TOLERANCES) for row in found],
+        "left_out": dict(left_out),
     }
-    return answer, tables.refereeability(found, mine, matrix.meta.label)
+    return answer, tables.refereeability(found, mine, matrix.meta.label, left_out)

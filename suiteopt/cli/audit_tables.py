@@ -11,6 +11,7 @@ from suiteopt.audit.comparison import Comparison
 from suiteopt.audit.decomposition import Decomposition
 from suiteopt.audit.detection import Audit
 from suiteopt.audit.intervals import Interval
+from suiteopt.audit.left_out import left_out_sentences
 from suiteopt.audit.refereeability import Referee
 from suiteopt.cli.format import interval, points, share
 from suiteopt.protocols import Protocol
@@ -23,9 +24,17 @@ LISTED = 12
 def overview(compared: Comparison) -> Iterator[Any]:
     """All protocols, one a row."""
     first = compared.audits[0]
-    yield f"{first.tally.mutants} faults that count as {first.denominator}  ({first.label})"
-    rows = table("protocol", "detected#", "interval#", "in an output#", "only it#", "rejected#")
+    fewest, most = compared.mutants
+    faults = f"{most} faults" if fewest == most else f"{fewest} to {most} faults, by the protocol,"
+    yield f"{faults} that count as {first.denominator}  ({first.label})"
+    # Shares of different problems look alike and are not: a column says what each rests on.
+    differ = any(found.left_out for found in compared.audits)
+    rows = table(
+        "protocol", "detected#", "interval#", "in an output#", "only it#", "rejected#",
+        *(["on#"] if differ else []),
+    )  # fmt: skip
     for found in compared.audits:
+        measured = len(found.judged) + len(found.left_out)
         rows.add_row(
             found.protocol,
             share(found.tally.share),
@@ -33,12 +42,12 @@ def overview(compared: Comparison) -> Iterator[Any]:
             share(found.in_output.share),
             str(len(compared.only(found.protocol))),
             _rejected(found),
+            *([found.rests_on or f"{measured} problems"] if differ else []),
         )
     yield rows
-    yield (
-        f"{len(compared.missed_by_all)} faults escape all of them; rejected: correct kernels of "
-        "those run"
-    )
+    yield f"{_escaping(compared)}; rejected: correct kernels of those run"
+    for found in compared.audits:
+        yield from (f"{found.protocol}: {line}" for line in left_out_sentences(found.left_out))
     yield from (f"not compared: {sentence}" for sentence in compared.refused.values())
 
 
@@ -48,7 +57,7 @@ def protocol(found: Audit, mine: Protocol, compared: Comparison) -> Iterator[Any
     yield f"{title}  ({found.label})"
     yield (
         f"detects {share(found.tally.share)} ({_ends(found.interval)}{_method(found.interval)}) of "
-        f"{found.tally.mutants} faults, {share(found.in_output.share)} of the "
+        f"{found.tally.mutants} faults{_on(found.rests_on)}, {share(found.in_output.share)} of the "
         f"{found.in_output.mutants} that show in an output; misses "
         f"{share(found.tally.missed_share)}"
     )
@@ -66,8 +75,13 @@ def protocol(found: Audit, mine: Protocol, compared: Comparison) -> Iterator[Any
     )
     only = compared.only(found.protocol)
     others = ", ".join(name for name in compared.names if name != found.protocol)
-    yield f"only it finds {len(only)} faults{_some(only)} (against {others or 'no other'})"
-    yield f"all miss {len(compared.missed_by_all)} faults"
+    among = f" on {compared.on_common}" if compared.on_common else ""
+    yield f"only it finds {len(only)} faults{among}{_some(only)} (against {others or 'no other'})"
+    yield f"all miss {len(compared.missed_by_all)} faults{among}"
+    yield from left_out_sentences(found.left_out)
+    for other in compared.audits:
+        if other is not found and other.left_out:
+            yield f"{other.protocol} is judged on {other.rests_on}"
     if found.absent:
         yield f"recipes that some pool has not: {', '.join(found.absent)}"
     yield from (f"not compared: {sentence}" for sentence in compared.refused.values())
@@ -77,7 +91,8 @@ def decomposition(found: Decomposition) -> Iterator[Any]:
     """A gain by factor."""
     yield (
         f"{found.first} detects {share(found.share())}, {found.second} "
-        f"{share(found.share(found.factors))} of {int(found.mutants.sum())} faults: "
+        f"{share(found.share(found.factors))} of {int(found.mutants.sum())} faults"
+        f"{_on(found.rests_on)}: "
         f"{points(found.gain)} points ({_differences(found.interval())}"
         f"{_method(found.interval())})  ({found.label})"
     )
@@ -91,6 +106,7 @@ def decomposition(found: Decomposition) -> Iterator[Any]:
             _differences(found.interval(factor)),
         )
     yield rows
+    yield from left_out_sentences(found.left_out)
 
 
 def blind_band(found: BlindBand) -> Iterator[Any]:
@@ -155,7 +171,9 @@ def ceilings(found: Ceilings) -> Iterator[Any]:
     yield safe
 
 
-def refereeability(found: Sequence[Referee], mine: Protocol, label: str) -> Iterator[Any]:
+def refereeability(
+    found: Sequence[Referee], mine: Protocol, label: str, left_out: Mapping[str, str]
+) -> Iterator[Any]:
     """Problems against tolerances, then reasons and cures."""
     yield f"the inputs of {mine.name} under {mine.oracle.comparator}  ({label})"
     rows = table("problem", "name", "dtype", "measured at", *(f"{t:g}" for t in TOLERANCES))
@@ -168,6 +186,7 @@ def refereeability(found: Sequence[Referee], mine: Protocol, label: str) -> Iter
             *("yes" if row.refereeable(tolerance) else "no" for tolerance in TOLERANCES),
         )
     yield rows
+    yield from (f"left out {problem}: {reason}" for problem, reason in left_out.items())
     if not any(row.reasons for row in found):
         yield "nothing stands against any of them"
         return
@@ -215,6 +234,22 @@ def _method(bounds: Interval | None) -> str:
 def _rejected(found: Audit) -> str:
     ran = int((found.controls["cells"] > 0).sum())
     return f"{len(found.rejected_controls)} of {ran}"
+
+
+def _escaping(compared: Comparison) -> str:
+    """Say how many faults no protocol detects, and on which problems that was asked."""
+    if not compared.common:
+        return "no problem has the inputs of all of them, so they are not compared fault by fault"
+    among = (
+        f"; that and only it are asked on the {compared.on_common} that all are judged on"
+        if compared.on_common
+        else ""
+    )
+    return f"{len(compared.missed_by_all)} faults escape all of them{among}"
+
+
+def _on(problems: str) -> str:
+    return f" on {problems}" if problems else ""
 
 
 def _some(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from suiteopt.audit.checks import Check, protocol_check, suite_check
+from suiteopt.audit.left_out import left_out_json, left_out_sentences
 from suiteopt.audit.score import audit_check
 from suiteopt.cli.format import share
 from suiteopt.cli.options import IncompleteOption, JsonOption, MatrixOption, outside
@@ -98,6 +99,7 @@ def exchange(
         "label": audit.label,
         "mutants": audit.tally.mutants,
         "detected_share": audit.tally.share,
+        "left_out": left_out_json(audit.left_out),
         "rejected_controls": list(audit.rejected_controls),
         "failures": failures,
         "files": [str(path) for path in written],
@@ -110,6 +112,8 @@ def exchange(
             f"({audit.label})",
             soft_wrap=True,
         )
+        for sentence in left_out_sentences(audit.left_out):
+            stderr().print(sentence, soft_wrap=True)
         stderr().print(f"wrote {output}", soft_wrap=True)
         for sentence in failures.values():
             stderr().print(f"failed: {sentence}", soft_wrap=True)

@@ -28,7 +28,7 @@ from suiteopt.matrix.ledger import record_opening
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.export import to_suite
 from suiteopt.selection.question import Objective
-from suiteopt.selection.review import review_matrix
+from suiteopt.selection.review import review_matrix, reviewed_without
 from suiteopt.selection.select import select as choose
 from suiteopt.selection.settle import settle
 from suiteopt.selection.wishes import Wishes
@@ -154,13 +154,15 @@ def select(
             incomplete,
         )
         rows = review_matrix(opened, question, review)
+        left_out = reviewed_without(opened, review)
         if locked:
             record_opening(opened, "", {"reviewed": review})
         if json:
             print_json({"oracle": question.oracle.name, "present": review,
+                        "left_out": dict(left_out),
                         "rows": [row.as_dict() for row in rows]})  # fmt: skip
         else:
-            tell_review(rows)
+            tell_review(rows, left_out)
         return
     wishes = Wishes(detect, "overall" if overall else per.value, total, max_bytes, max_ms, kills)
     kept = [] if extend is None else _members(extend)

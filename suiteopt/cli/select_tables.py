@@ -1,6 +1,6 @@
 """Tables of `suiteopt select`, for people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
@@ -68,8 +68,8 @@ def tell(chosen: MatrixSelection) -> None:
         )
 
 
-def tell_review(rows: Sequence[Review]) -> None:
-    """Print which inputs are needed, and which are not."""
+def tell_review(rows: Sequence[Review], left_out: Mapping[str, str]) -> None:
+    """Print which inputs are needed, which are not, and which problems lack some."""
     table = Table(box=None, pad_edge=False)
     for heading in ("input", "kills", "sole killer of", "verdict"):
         left = heading in {"input", "verdict"}
@@ -90,3 +90,5 @@ def tell_review(rows: Sequence[Review]) -> None:
         f"losing a fault: {', '.join(gone) or 'none'}",
         soft_wrap=True,
     )
+    for problem, reason in left_out.items():
+        console.print(f"left out {problem}: {reason}", soft_wrap=True)

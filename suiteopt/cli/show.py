@@ -13,7 +13,7 @@ from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Role
 from suiteopt.matrix.store import Matrix, resolve_matrix
-from suiteopt.protocols import load_oracle, load_protocol
+from suiteopt.protocols import load_oracle, load_protocol, protocol_inputs
 
 DEFAULT_PROTOCOL = "kernelbench"
 LISTED = 12
@@ -55,6 +55,16 @@ def show(
         print_json(found.as_dict())
     else:
         _tell_implementation(found)
+        if protocol is not None and found.own is None:
+            _tell_absent(opened, found.problem, protocol)
+
+
+def _tell_absent(matrix: Matrix, problem: str, protocol: str) -> None:
+    """Say why a protocol that was asked for explains nothing, if it lacks inputs there."""
+    try:
+        protocol_inputs(matrix, problem, load_protocol(protocol))
+    except UserError as error:
+        stdout().print(f"{'own check':16} {error}", soft_wrap=True)
 
 
 def _problem(matrix: Matrix, problem: str, oracle: Oracle) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from suiteopt.audit.checks import Check, protocol_check, suite_check
+from suiteopt.audit.left_out import left_out_sentences
 from suiteopt.audit.reasons import EXPLANATIONS
 from suiteopt.audit.survivors import Source, Survey, survey
 from suiteopt.cli.audit_tables import table
@@ -90,6 +91,8 @@ def _tell(found: Survey) -> None:
         f"({share(count / found.mutants)})  ({found.label})",
         soft_wrap=True,
     )
+    for sentence in left_out_sentences(found.left_out):
+        console.print(sentence, soft_wrap=True)
     families = list(found.by_family)
     rows = table("reason", "all#", *(f"{family}#" for family in families), "what it means")
     for reason, number in found.by_reason.items():

@@ -13,8 +13,9 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit_xml(audit: Audit, gate: Gate) -> bytes:
     """Return one test suite: a case a problem, one for all, one for the controls.
 
-    A case fails when the gate says so; each problem's lists its survivors. There are no times and
-    dates in it, so the same result gives the same bytes.
+    A case fails when the gate says so; each problem's lists its survivors, and one that the check
+    cannot be judged on is skipped. There are no times and dates in it, so the same result gives
+    the same bytes.
     """
     failures = gate.failures(audit)
     survivors = audit.outcomes[~audit.outcomes["detected"].astype(bool)]
@@ -36,12 +37,19 @@ def junit_xml(audit: Audit, gate: Gate) -> bytes:
             + "".join(f"rejected: {control}\n" for control in rejected),
         )
     )
-    counts = {"tests": str(len(cases)), "failures": str(len(failures)), "errors": "0"}
+    skipped = {
+        problem: f"{part.reason} ({part.mutants} faults)"
+        for problem, part in audit.left_out.items()
+    }
+    tests = len(cases) + len(skipped)
+    counts = {"tests": str(tests), "failures": str(len(failures)), "errors": "0"}
     root = ElementTree.Element("testsuites", {"name": "suiteopt", **counts})
     suite = ElementTree.SubElement(
-        root, "testsuite", {"name": _clean(audit.protocol), **counts, "skipped": "0", "time": "0"}
+        root,
+        "testsuite",
+        {"name": _clean(audit.protocol), **counts, "skipped": str(len(skipped)), "time": "0"},
     )
-    for name, text in cases:
+    for name, text in [*cases, *((problem, "") for problem in skipped)]:
         case = ElementTree.SubElement(
             suite,
             "testcase",
@@ -52,6 +60,9 @@ def junit_xml(audit: Audit, gate: Gate) -> bytes:
                 case, "failure", {"message": _clean(failures[name]), "type": "gate"}
             )
             failure.text = _clean(failures[name])
+        if name in skipped:
+            ElementTree.SubElement(case, "skipped", {"message": _clean(skipped[name])})
+            continue
         ElementTree.SubElement(case, "system-out").text = _clean(text)
     ElementTree.indent(root)
     body: str = ElementTree.tostring(root, encoding="unicode")

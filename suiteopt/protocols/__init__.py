@@ -1,7 +1,10 @@
 """What each benchmark's own check does, as data: one TOML file a protocol."""
 
 from suiteopt.protocols.detect import (
+    Judged,
     absent_inputs,
+    judged_problems,
+    lacking_any,
     protocol_detects,
     protocol_inputs,
     protocol_table,
@@ -16,10 +19,13 @@ from suiteopt.protocols.protocol import InputRule, Protocol, judges_alike
 
 __all__ = [
     "InputRule",
+    "Judged",
     "Protocol",
     "absent_inputs",
+    "judged_problems",
     "judges_alike",
     "known_protocols",
+    "lacking_any",
     "load_oracle",
     "load_protocol",
     "protocol_detects",

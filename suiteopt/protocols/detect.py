@@ -1,5 +1,7 @@
 """What a protocol detects of a problem's mutants: its oracle on its own inputs."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -22,22 +24,91 @@ def protocol_inputs(matrix: Matrix, problem: str, protocol: Protocol) -> tuple[s
     UserError
         If the matrix has fewer than the protocol runs.
     """
+    found = _found(matrix, problem, protocol)
+    if isinstance(found, str):
+        raise UserError(
+            f"the protocol {protocol.name} cannot be judged on {problem}: {found}; "
+            "use a matrix whose pool has them"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Judged:
+    """On which problems of a matrix a protocol can be judged.
+
+    Attributes
+    ----------
+    inputs : mapping of str to tuple of str
+        By problem, in the order of the matrix: the ids of all inputs that the protocol runs.
+    left_out : mapping of str to str
+        The other measured problems, and which input their pool lacks.
+    """
+
+    inputs: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str]
+
+
+def judged_problems(matrix: Matrix, protocol: Protocol) -> Judged:
+    """Say on which measured problems a protocol can be judged: those with all of its inputs.
+
+    What the benchmark's harness would detect on the others is not known. It runs there what the
+    pool leaves out, as KernelBench-Verified scales probabilities although their rows no longer
+    add up to one; to judge it on the remaining inputs would count less than it detects.
+
+    Raises
+    ------
+    UserError
+        If no problem has them.
+    """
+    inputs: dict[str, tuple[str, ...]] = {}
+    left_out: dict[str, str] = {}
+    for problem in matrix.measured_problems:
+        found = _found(matrix, problem, protocol)
+        if isinstance(found, str):
+            left_out[problem] = found
+        else:
+            inputs[problem] = found
+    if left_out and not inputs:
+        first, reason = next(iter(left_out.items()))
+        others = f" nor on {len(left_out) - 1} more problems" if len(left_out) > 1 else ""
+        raise UserError(
+            f"the protocol {protocol.name} cannot be judged on {first}{others}: {reason}; "
+            "use a matrix whose pool has them"
+        )
+    return Judged(inputs, left_out)
+
+
+def lacking_any(matrix: Matrix, protocols: Sequence[Protocol]) -> dict[str, str]:
+    """Return the problems on which some protocol cannot be judged, and why, for a comparison.
+
+    Raises
+    ------
+    UserError
+        If one of them cannot be judged on any problem.
+    """
+    judged = [(protocol.name, judged_problems(matrix, protocol)) for protocol in protocols]
+    reasons: dict[str, str] = {}
+    for problem in matrix.measured_problems:
+        found = [(name, by.left_out[problem]) for name, by in judged if problem in by.left_out]
+        if found:
+            name, reason = found[0]
+            reasons[problem] = f"{name} cannot be judged, as {reason}"
+    return reasons
+
+
+def _found(matrix: Matrix, problem: str, protocol: Protocol) -> tuple[str, ...] | str:
+    """Return the inputs of a protocol, or what the problem's pool lacks of them."""
     pool = _pool(matrix, problem)
     chosen: list[str] = []
     for rule in protocol.inputs:
         found = _matching(pool, rule)
         wanted = len(found) if rule.count is None else rule.count
         if len(found) < wanted:
-            raise UserError(
-                f"the protocol {protocol.name} cannot be judged on {problem}: it runs {rule}, "
-                f"of which the matrix has {len(found)}; use a matrix whose pool has them"
-            )
+            return f"it runs {rule}, of which the matrix has {len(found)}"
         chosen += found[:wanted]
     if not chosen:
-        raise UserError(
-            f"the protocol {protocol.name} cannot be judged on {problem}: the matrix has none of "
-            "its inputs; use a matrix whose pool has them"
-        )
+        return "the matrix has none of its inputs"
     return tuple(dict.fromkeys(chosen))
 
 

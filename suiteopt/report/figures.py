@@ -36,7 +36,10 @@ def _figures(content: Content) -> Iterator[tuple[str, Drawing]]:
 
 def _families(content: Content) -> Drawing:
     audits = [audit for audit in (content.before, content.after) if audit is not None]
-    series = [audit.protocol for audit in audits]
+    series = [
+        f"{audit.protocol} ({audit.rests_on})" if audit.rests_on else audit.protocol
+        for audit in audits
+    ]
     tallies = [
         {ALL: audit.tally, IN_OUTPUT: audit.in_output, **audit.by_family} for audit in audits
     ]

@@ -66,6 +66,7 @@ def _families(content: Content) -> Table:
     if content.validation is not None:
         site = content.validation.splits[Split.SITE]
         held = {ALL: site.held_out_share, IN_OUTPUT: site.view(OUTPUT), **site.by_family}
+    rests_on = "" if content.before is None else content.before.rests_on
     rows = [
         (name, _mutants(before.get(name), after.get(name)), _missed(before.get(name)),
          _missed(after.get(name)), None if held.get(name) is None else 1 - (held[name] or 0.0))
@@ -73,7 +74,7 @@ def _families(content: Content) -> Table:
     ]  # fmt: skip
     return table(
         "families",
-        "Faults missed, by family",
+        f"Faults missed, by family{f'; before: of {rests_on}' if rests_on else ''}",
         ["family", "faults#", "missed before%", "missed after%", "missed, held out by site%"],
         rows,
     )
@@ -112,7 +113,7 @@ def _problems(content: Content) -> Table:
             members.get(name, 0),
             rejected.get(name, 0),
         )
-        for name in dict.fromkeys([*before, *after])
+        for name in dict.fromkeys([*after, *before])
     ]
     return table(
         "problems",

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from suiteopt.audit.intervals import Interval
+from suiteopt.audit.left_out import left_out_sentences
 from suiteopt.audit.survivors import Survey
 from suiteopt.errors import MissingExtraError
 from suiteopt.report.content import SHOWN, Content
@@ -22,6 +23,8 @@ class Headline:
     """What is said first; shares are None where the matrix cannot say."""
 
     mutants: int
+    before_mutants: int
+    before_rests_on: str
     missed_before: float | None
     before_interval: Interval | None
     missed_after: float | None
@@ -41,6 +44,8 @@ def headline(content: Content) -> Headline:
     site = None if content.validation is None else content.validation.splits[Split.SITE]
     return Headline(
         mutants=0 if known is None else known.tally.mutants,
+        before_mutants=0 if content.before is None else content.before.tally.mutants,
+        before_rests_on="" if content.before is None else content.before.rests_on,
         missed_before=None if content.before is None else content.before.tally.missed_share,
         before_interval=None if content.before is None else content.before.interval,
         missed_after=None if content.after is None else content.after.tally.missed_share,
@@ -86,6 +91,7 @@ def render(content: Content, tables: Mapping[str, Table], figures: Mapping[str, 
         head=headline(content),
         tables=tables,
         figures={name: drawing.inline() for name, drawing in figures.items()},
+        left_out=_left_out(content),
         survivors=_listed(content, content.missed_after),
         survivors_before=_listed(content, content.missed_before),
         css=THEME + STYLE + texts["page.css"],
@@ -93,6 +99,16 @@ def render(content: Content, tables: Mapping[str, Table], figures: Mapping[str, 
         version=version("kernel-suiteopt"),
         shown=SHOWN,
     )
+
+
+def _left_out(content: Content) -> list[str]:
+    """Say which problems the check before is not judged on, and so not compared on."""
+    if content.before is None:
+        return []
+    return [
+        f"{content.protocol} is judged on {content.before.rests_on}, the suite on all: {sentence}"
+        for sentence in left_out_sentences(content.before.left_out)
+    ]
 
 
 def _listed(content: Content, found: Survey | None) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """What inputs that are there already are good for: which could go, and which must not."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
-from suiteopt.protocols import known_protocols, load_protocol, protocol_inputs
+from suiteopt.protocols import judged_problems, known_protocols, load_protocol
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.comparators import input_rows
 from suiteopt.selection.question import Question
@@ -160,7 +160,7 @@ POOL = "pool"
 
 
 def review_matrix(matrix: Matrix, question: Question, present: str) -> tuple[Review, ...]:
-    """Review the present inputs of every problem.
+    """Review the present inputs of every problem; see `reviewed_without` for a protocol's.
 
     Parameters
     ----------
@@ -172,18 +172,24 @@ def review_matrix(matrix: Matrix, question: Question, present: str) -> tuple[Rev
     Raises
     ------
     UserError
-        If it is none of these, or the matrix lacks an input.
+        If it is none of these, or every problem lacks an input of the protocol.
     """
     suite = None
-    if present != POOL and present not in known_protocols() and not present.endswith(".toml"):
+    judged: Mapping[str, tuple[str, ...]] | None = None
+    if _is_protocol(present):
+        judged = judged_problems(matrix, load_protocol(present)).inputs
+    elif present != POOL:
         suite = Suite.open(Path(present))
     rows = []
     for case in cases(matrix, question):
         if present == POOL:
             names: Sequence[str] = case.instance.inputs
-        elif suite is None:
-            names = protocol_inputs(matrix, case.problem, load_protocol(present))
+        elif judged is not None:
+            if case.problem not in judged:
+                continue
+            names = judged[case.problem]
         else:
+            assert suite is not None
             names = [
                 member.input
                 for part in suite.problems
@@ -192,3 +198,12 @@ def review_matrix(matrix: Matrix, question: Question, present: str) -> tuple[Rev
             ]
         rows.append(review(matrix, case, names))
     return tuple(rows)
+
+
+def reviewed_without(matrix: Matrix, present: str) -> Mapping[str, str]:
+    """Return the problems that lack an input of a reviewed protocol, and which."""
+    return judged_problems(matrix, load_protocol(present)).left_out if _is_protocol(present) else {}
+
+
+def _is_protocol(present: str) -> bool:
+    return present in known_protocols() or present.endswith(".toml")

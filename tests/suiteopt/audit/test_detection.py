@@ -104,6 +104,25 @@ def test_only_one_and_none_of_them(tmp_path: Path) -> None:
     assert compared.missed_by_all == (f"{P}:m4", f"{Q}:m1")
 
 
+def test_faults_that_count_under_one_oracle_alone(tmp_path: Path) -> None:
+    """Without witnesses a fault counts where its oracle kills it; elsewhere it is not detected."""
+    matrix = tiny_matrix(
+        tmp_path / "m",
+        {P: [[0]] * 5},
+        own=True,
+        own_kills={P: ERRORS},
+        witness="none",
+    )
+    names = ("kernelbench-v0.1", "robust-kbench", "kernelbench")
+    protocols = [load_protocol(name) for name in names]
+    compared = compare(matrix, protocols, Denominator.WITNESSED_OR_KILLED)
+    assert [found.tally for found in compared.audits] == [Tally(1, 1), Tally(4, 4), Tally(3, 3)]
+    assert compared.mutants == (1, 4)
+    assert list(compared.detected.index) == [f"{P}:m{i}" for i in range(4)]
+    assert compared.only("robust-kbench") == (f"{P}:m3",)
+    assert compared.only("kernelbench-v0.1") == compared.missed_by_all == ()
+
+
 def test_comparing_nothing_that_can_be_answered(tmp_path: Path) -> None:
     matrix = tiny_matrix(tmp_path / "m", {P: [[1]]})
     with pytest.raises(UserError, match="protocol kernelbench cannot be judged"):
