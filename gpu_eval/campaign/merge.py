@@ -1,6 +1,6 @@
-"""Matrices of different problems into one."""
+"""Matrices of different problems into one, or some problems of a matrix."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,36 +22,50 @@ _SAME = (
 )
 
 
-def merge_matrices(paths: Sequence[Path], output: Path, command: str) -> Matrix:
-    """Write a matrix that holds the problems of several.
+def merge_matrices(
+    paths: Sequence[Path],
+    output: Path,
+    command: str,
+    *,
+    problems: Collection[str] = (),
+    without: Collection[str] = (),
+) -> Matrix:
+    """Write a matrix that holds the problems of several, or some of them.
 
     Parameters
     ----------
     paths : sequence of Path
-        At least two complete matrices of one profile, device and policy.
+        Complete matrices of one profile, device and policy; one alone where problems are chosen.
     output : Path
         A new or empty directory.
     command : str
         For the header.
+    problems : collection of str
+        Only these; all where empty.
+    without : collection of str
+        Not these. A problem that two matrices hold can be taken from one of them so: leave it out
+        of the other first.
 
     Raises
     ------
     UserError
-        If one is incomplete or damaged, two differ in what must be equal, or two hold the same
-        problem.
+        If one is incomplete or damaged, two differ in what must be equal, two hold the same
+        problem, or a problem is in none or nothing is left.
     """
-    if len(paths) < 2:
-        raise UserError("give at least two matrices to merge")
+    if len(paths) < 2 and not (problems or without):
+        raise UserError("give at least two matrices to merge, or choose problems of one")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UserError(f"{output} is not empty; choose another --output")
     matrices = [Matrix.open(path) for path in paths]
-    _check(matrices)
+    kept = _kept(matrices, problems, without)
+    _check(matrices, kept)
     writer = MatrixWriter(output, _header(matrices, command))
     for name in ("problems", "inputs", "implementations"):
         table = pd.concat([_words(getattr(m, name)) for m in matrices], ignore_index=True)
+        table = table[table["problem"].isin(kept)].reset_index(drop=True)
         getattr(writer, f"write_{name}")(table)
     for matrix in matrices:
-        for problem in matrix.problem_ids:
+        for problem in filter(kept.__contains__, matrix.problem_ids):
             # Stored statistics are rounded already, and rounding up again changes nothing.
             writer.write_cells(problem, matrix.cells(problem))
             prefix = source_file(problem, "")
@@ -63,7 +77,21 @@ def merge_matrices(paths: Sequence[Path], output: Path, command: str) -> Matrix:
     return Matrix.open(output)
 
 
-def _check(matrices: Sequence[Matrix]) -> None:
+def _kept(
+    matrices: Sequence[Matrix], problems: Collection[str], without: Collection[str]
+) -> frozenset[str]:
+    """Return the problems that are asked for."""
+    known = {problem for matrix in matrices for problem in matrix.problem_ids}
+    for asked in (*problems, *without):
+        if asked not in known:
+            raise UserError(f"no matrix given holds {asked}; 'suiteopt info' lists their problems")
+    kept = frozenset(problems or known) - frozenset(without)
+    if not kept:
+        raise UserError("no problem is left; leave out fewer")
+    return kept
+
+
+def _check(matrices: Sequence[Matrix], kept: Collection[str]) -> None:
     first = matrices[0]
     owner: dict[str, Path] = {}
     for matrix in matrices:
@@ -78,7 +106,7 @@ def _check(matrices: Sequence[Matrix]) -> None:
                     f"{first.path} and {matrix.path} differ in their {what}; "
                     "merge only what was measured alike"
                 )
-        for problem in matrix.problem_ids:
+        for problem in filter(kept.__contains__, matrix.problem_ids):
             if problem in owner:
                 raise UserError(
                     f"{owner[problem]} and {matrix.path} both hold {problem}; leave one of them out"

@@ -176,3 +176,33 @@ def test_merge(baseline: Baseline, matrix: Matrix, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="at least two"):
         merge_matrices(parts[:1], tmp_path / "again", "gpu-eval merge")
     assert not (tmp_path / "again").exists()
+
+
+def test_some_problems_of_a_matrix(baseline: Baseline, matrix: Matrix, tmp_path: Path) -> None:
+    one = merge_matrices([baseline.root], tmp_path / "one", "c", problems=["test/one"])
+    two = merge_matrices([baseline.root], tmp_path / "two", "c", without=["test/one"])
+    one.verify()
+    assert one.problem_ids == ("test/one",)
+    assert "test/one" not in two.problem_ids
+    assert set(one.implementations["problem"]) == set(one.inputs["problem"]) == {"test/one"}
+    pd.testing.assert_frame_equal(one.cells("test/one"), matrix.cells("test/one"))
+    both = merge_matrices([two.path, one.path], tmp_path / "both", "c")
+    assert sorted(both.problem_ids) == sorted(matrix.problem_ids)
+    # Held by two matrices, and wanted of neither: nothing is ambiguous.
+    merge_matrices([baseline.root, one.path], tmp_path / "apart", "c", without=["test/one"])
+
+
+@pytest.mark.parametrize(
+    ("problems", "without", "sentence"),
+    [
+        (["test/none"], [], "no matrix given holds test/none"),
+        ([], ["test/none"], "no matrix given holds test/none"),
+        (["test/one"], ["test/one"], "no problem is left"),
+    ],
+)
+def test_problems_that_cannot_be_chosen(
+    baseline: Baseline, tmp_path: Path, problems: list[str], without: list[str], sentence: str
+) -> None:
+    with pytest.raises(UserError, match=sentence):
+        merge_matrices([baseline.root], tmp_path / "m", "c", problems=problems, without=without)
+    assert not (tmp_path / "m").exists()
