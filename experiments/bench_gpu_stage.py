@@ -6,7 +6,8 @@ done is on disk after each. A row that could not be measured says why.
     python -m experiments.bench_gpu_stage --directory OUT            # on a machine with a GPU
     python -m experiments.bench_gpu_stage --directory OUT --dry-run  # what needs none; no figures
 
-Writes OUT/bench_gpu_stage.json and OUT/bench_gpu_stage.md, and prints one table.
+Writes OUT/bench_gpu_stage.json and OUT/bench_gpu_stage.md, and prints one table. With --parts the
+other parts that OUT holds are kept, each with the machine that it was measured on.
 """
 
 import argparse
@@ -127,9 +128,10 @@ HEADINGS = ("item", "what", "measured", "wanted", "met", "how")
 def save(directory: Path, result: dict[str, Any]) -> None:
     """Write what is known by now, as JSON and as Markdown."""
     (directory / f"{NAME}.json").write_text(json.dumps(result, indent=1) + "\n")
-    about = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
     lines = [
-        f"The GPU stage, measured{' (DRY RUN: no figures)' if result['dry_run'] else ''}: {about}",
+        f"The GPU stage, measured{' (DRY RUN: no figures)' if result['dry_run'] else ''}.",
+        "",
+        *(f"- {name}: {_about(part['machine'])}" for name, part in result["parts"].items()),
         "",
         f"| {' | '.join(HEADINGS)} |",
         f"|{'---|' * len(HEADINGS)}",
@@ -137,6 +139,17 @@ def save(directory: Path, result: dict[str, Any]) -> None:
     for part in result["parts"].values():
         lines += [f"| {' | '.join(cells_of(row))} |" for row in part["rows"]]
     (directory / f"{NAME}.md").write_text("\n".join(lines) + "\n")
+
+
+def _about(found: dict[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in found.items())
+
+
+def before(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the parts of an earlier run in the directory, in the order in which they are shown."""
+    path = given.directory / f"{NAME}.json"
+    found = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return dict(found["parts"]) if found.get("dry_run") is given.dry_run else {}
 
 
 def show(result: dict[str, Any]) -> None:
@@ -170,14 +183,15 @@ def main() -> int:
     if given.one:
         one(given.one, options_of(given, given.one), given.directory / f"{given.one}.json")
         return 0
-    result: dict[str, Any] = {"machine": machine(), "dry_run": given.dry_run, "parts": {}}
+    result: dict[str, Any] = {"dry_run": given.dry_run, "parts": before(given)}
     began = time.perf_counter()
     for part in given.parts:
         left = given.total - (time.perf_counter() - began)
-        result["parts"][part] = in_a_process(part, given, left)
+        result["parts"][part] = {"machine": machine(), **in_a_process(part, given, left)}
+        result["parts"] = {name: result["parts"][name] for name in PARTS if name in result["parts"]}
         save(given.directory, result)
     show(result)
-    rows = [row for part in result["parts"].values() for row in part["rows"]]
+    rows = [row for part in given.parts for row in result["parts"][part]["rows"]]
     return 1 if any(row["met"] is False for row in rows) else 0
 
 
