@@ -189,7 +189,7 @@ def load_problem(path: Path) -> Problem:
             f"{path}:1: the id {problem.id!r} is not made of letters, digits, '_', '.', '-' and "
             "single slashes, with something beside dots between them"
         )
-    check_types(problem, Definition.read(path, problem.id))
+    check_types(problem, Definition(path, problem.id))
     return replace(problem, directory=path.parent)
 
 
