@@ -79,8 +79,13 @@ def connect(scheduler: str) -> "Iterator[Client]":
     except ImportError as error:
         raise MissingExtraError("distributed", "cluster") from error
     count = check_scheduler(scheduler)
-    # Workers start children of their own, which daemons may not.
-    with dask.config.set({"distributed.worker.daemon": False}):
+    options = {
+        # Workers start children of their own, which daemons may not.
+        "distributed.worker.daemon": False,
+        # The server that a campaign forks its own workers from has torch imported.
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
+    with dask.config.set(options):
         if not count:
             try:
                 client = Client(scheduler, timeout=CONNECT_SECONDS)

@@ -8,11 +8,11 @@ that forking stays safe. Definitions of other corpora may do anything, and run i
 import contextlib
 import gc
 
-from gpu_eval.problems.loader import keep_built_in
+from gpu_eval.problems.loader import load_corpus
 
 # What is wrong with a definition is said by whoever wants it; a server must not end of it.
 with contextlib.suppress(Exception):
-    keep_built_in()
+    load_corpus()
 
 # No collection in a worker looks at what it has inherited, or copies its pages.
 gc.collect()

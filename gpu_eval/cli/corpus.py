@@ -137,6 +137,9 @@ def _checked(work: "list[_Work]", cache: Path, jobs: int) -> "Iterator[CheckRepo
     if len(work) == 1 or jobs == 1 or work[0].device != "cpu":
         yield from (one.done(cache, jobs) for one in work)
         return
+    from gpu_eval.campaign import processes
+
+    processes.warm_up()
     workers = min(jobs, len(work))
     with ProcessPoolExecutor(workers, multiprocessing.get_context("forkserver")) as pool:
         try:

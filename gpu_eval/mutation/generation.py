@@ -24,9 +24,9 @@ def source_faults(
     """Yield the faults of all files; see `gpu_eval.mutation.catalogue.faults`."""
     parsed = parse_all(files)
     kernels = {site.launch.kernel for site in PlanContext.of(plan).launches()}
+    live = reachable(parsed, kernels)
     for name, context in build_contexts(parsed).items():
         file = context.file
-        live = reachable(parsed, kernels, name)
         prefix = f"{problem.id}:{_file_id(problem, substrate, name)}"
         seen = {file.data}
         for rule in rules:
@@ -34,7 +34,7 @@ def source_faults(
                 continue
             for ordinal, edit in enumerate(sorted(set(rule.sites(context))), start=1):
                 result = file.data[: edit.start] + edit.after.encode() + file.data[edit.end :]
-                if result in seen or not live(edit.start):
+                if result in seen or not live(name, edit.start):
                     continue
                 seen.add(result)
                 yield Fault(

@@ -11,15 +11,16 @@ _OPAQUE_TYPES = (
 OPAQUE = frozenset(_OPAQUE_TYPES.split())
 """Types of nodes that are not looked into."""
 
+_SKIPPED_FIELDS = {
+    "array_declarator": ("size",),
+    "preproc_if": ("condition",),
+    "preproc_elif": ("condition",),
+    "preproc_ifdef": ("name",),
+    "case_statement": ("value",),
+}
+
 
 def skipped_children(node: Node) -> set[int]:
     """Return the children of a node that no fault may touch."""
-    fields = {
-        "array_declarator": ("size",),
-        "preproc_if": ("condition",),
-        "preproc_elif": ("condition",),
-        "preproc_ifdef": ("name",),
-        "case_statement": ("value",),
-    }.get(node.type, ())
-    found = (node.child_by_field_name(name) for name in fields)
+    found = (node.child_by_field_name(name) for name in _SKIPPED_FIELDS.get(node.type, ()))
     return {child.id for child in found if child is not None}

@@ -117,8 +117,9 @@ class SourceContext:
         """Return the declaration that a name refers to."""
         name = self.text(identifier)
         for above in self.ancestors(identifier):
-            if above.type in _SCOPES and name in self._scopes.get(above.id, ()):
-                return self._scopes[above.id][name]
+            declared = self._scopes.get(above.id, {}).get(name)
+            if declared is not None:
+                return declared
         return self.globals.objects.get(name)
 
     def visible(self, node: Node) -> dict[str, Declared]:

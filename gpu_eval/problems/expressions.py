@@ -84,6 +84,7 @@ def _check(node: ast.expr, text: str) -> None:
             )
 
 
+@lru_cache(maxsize=4096)
 def names(text: str) -> frozenset[str]:
     """Return the names that an expression refers to (the functions are not among them)."""
     tree = parse(text)

@@ -31,7 +31,7 @@ SHARED = ("gpu_eval.problems.families.", "gpu_eval.problems.blind.")
 
 _KEPT: dict[Path, tuple[tuple[int, int], Problem]] = {}
 """Built-in problems that this process has loaded, or one that it was forked from, by definition:
-each with what the file looked like."""
+each with what the file looked like. One that has changed is loaded anew by whoever asks for it."""
 
 _WORD = r"(?!\.+(?:/|$))[A-Za-z0-9_.-]+"
 _ID = re.compile(rf"{_WORD}(/{_WORD})*")
@@ -129,20 +129,14 @@ def load_corpus(directories: Sequence[Path] | None = None, *, built_in: bool = T
     return Corpus(MappingProxyType(dict(sorted(problems.items()))))
 
 
-def keep_built_in() -> None:
-    """Load the built-in corpus once for this process and all that are forked from it.
-
-    A definition that changes later is loaded anew by whoever asks for it.
-    """
-    for root in sorted(BUILT_IN.glob("level*")):
-        for path in sorted(root.glob(f"*/{DEFINITION}")):
-            seen = _looks(path)
-            _KEPT[path] = (seen, load_problem(path))
-
-
-def _kept(path: Path) -> Problem | None:
+def _kept(path: Path) -> Problem:
+    """Return a built-in problem, loaded once as long as its definition is the same."""
+    looks = _looks(path)
     seen, problem = _KEPT.get(path, (None, None))
-    return problem if seen is not None and seen == _looks(path) else None
+    if problem is None or seen != looks:
+        problem = load_problem(path)
+        _KEPT[path] = (looks, problem)
+    return problem
 
 
 def _looks(path: Path) -> tuple[int, int]:
@@ -195,7 +189,7 @@ def load_problem(path: Path) -> Problem:
             f"{path}:1: the id {problem.id!r} is not made of letters, digits, '_', '.', '-' and "
             "single slashes, with something beside dots between them"
         )
-    check_types(problem, Definition.read(path, problem.id))
+    check_types(problem, Definition(path, problem.id))
     return replace(problem, directory=path.parent)
 
 
@@ -276,9 +270,10 @@ def _load_directory(root: Path) -> dict[str, Problem]:
         raise UserError(
             f"{root}: holds no {DEFINITION} and no */{DEFINITION}; 'gpu-eval new NAME' writes one"
         )
+    load = _kept if root.parent == BUILT_IN else load_problem
     found: dict[str, Problem] = {}
     for path in paths:
-        problem = _kept(path) or load_problem(path)
+        problem = load(path)
         if problem.id in found:
             other = found[problem.id].directory / DEFINITION
             raise UserError(f"{path}:1: the id '{problem.id}' is taken by {other}; choose another")

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from suiteopt.errors import UserError
@@ -12,14 +13,11 @@ TENSORS = ("TensorSpec", "ParameterSpec")
 
 
 @dataclass(frozen=True)
-class Definition:
+class _Index:
     """The literals of a definition file.
 
     Attributes
     ----------
-    path : Path
-    problem : str
-        The problem's id, for messages.
     literals : mapping of str to int
         String to the line where it stands first.
     calls : mapping of (str, str) to int
@@ -29,14 +27,12 @@ class Definition:
         The line of ``PROBLEM = ...``.
     """
 
-    path: Path
-    problem: str
     literals: Mapping[str, int]
     calls: Mapping[tuple[str, str], int]
     anchor: int
 
     @classmethod
-    def read(cls, path: Path, problem: str) -> "Definition":
+    def read(cls, path: Path) -> "_Index":
         """Index a file; one that cannot be read any more has no literals."""
         try:
             tree = ast.parse(path.read_text("utf-8"))
@@ -54,7 +50,26 @@ class Definition:
                         calls[function, name] = max(calls.get((function, name), 0), line)
                 case ast.Assign(targets=[ast.Name(id="PROBLEM")]):
                     anchor = node.lineno
-        return cls(path, problem, literals, calls, anchor)
+        return cls(literals, calls, anchor)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition file, read when something in it is wrong.
+
+    Attributes
+    ----------
+    path : Path
+    problem : str
+        The problem's id, for messages.
+    """
+
+    path: Path
+    problem: str
+
+    @cached_property
+    def _index(self) -> _Index:
+        return _Index.read(self.path)
 
     def line(self, text: str = "", *functions: str) -> int:
         """Return the line where a text is said.
@@ -67,13 +82,14 @@ class Definition:
         *functions : str
             For example ``TensorSpec``.
         """
+        index = self._index
         for function in functions:
-            if (function, text) in self.calls:
-                return self.calls[function, text]
-        if text in self.literals:
-            return self.literals[text]
-        parts = [part for part in self.literals if len(part) > 2 and part in text]
-        return self.literals[max(parts, key=len)] if parts else self.anchor
+            if (function, text) in index.calls:
+                return index.calls[function, text]
+        if text in index.literals:
+            return index.literals[text]
+        parts = [part for part in index.literals if len(part) > 2 and part in text]
+        return index.literals[max(parts, key=len)] if parts else index.anchor
 
     def error(self, reason: str, text: str = "", *functions: str) -> UserError:
         """Return an error that points at a line; see `line`."""

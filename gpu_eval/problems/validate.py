@@ -37,7 +37,7 @@ def validate(problem: Problem) -> None:
     UserError
         At the first thing that is wrong: ``<file>:<line>: problem <id>: <reason>``.
     """
-    definition = Definition.read(problem.directory / DEFINITION, problem.id)
+    definition = Definition(problem.directory / DEFINITION, problem.id)
     _check_names(problem, definition)
     _check_sizes(problem, definition)
     check_substrates(problem, definition)

@@ -5,7 +5,6 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from suiteopt.validation.bootstrap import CONFIDENCE, share_interval
 
@@ -78,6 +77,8 @@ def cluster_interval(
     resampled = share_interval(numerators, denominators, seed)
     if resampled is not None:
         return Interval(*resampled, IntervalMethod.BOOTSTRAP, units)
+    from scipy import stats  # slow to import, and many commands need none of it
+
     whole = float(denominators.sum())
     ratio = float(numerators.sum()) / whole
     squares = float(np.square(numerators - ratio * denominators).sum())

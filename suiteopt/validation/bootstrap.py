@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 PROBLEMS_FOR_INTERVAL = 20
 RESAMPLES = 5000
@@ -31,6 +30,8 @@ def share_interval(
     used = denominators > 0
     if used.sum() < PROBLEMS_FOR_INTERVAL:
         return None
+    from scipy import stats  # slow to import, and many commands need none of it
+
     result = stats.bootstrap(
         (numerators[used], denominators[used]),
         _ratio,
@@ -84,6 +85,8 @@ def upper_bound(events: int, trials: int, confidence: float = CONFIDENCE) -> flo
     """Exact one-sided Clopper-Pearson upper bound of a share; None without a trial."""
     if trials == 0:
         return None
+    from scipy import stats
+
     interval = stats.binomtest(events, trials, alternative="less").proportion_ci(
         confidence_level=confidence, method="exact"
     )

@@ -10,7 +10,6 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from suiteopt.selection.sites import site_groups
 
@@ -74,6 +73,8 @@ def random_folds(
     folds = min(count, mutants)
     if folds < 2:
         return _none(mutants)
+    from sklearn.model_selection import StratifiedKFold  # slow to import
+
     labels = _finest(strata, folds)
     held = []
     with warnings.catch_warnings():
@@ -90,6 +91,8 @@ def site_folds(groups: NDArray[np.intp], count: int, repeats: int, seed: int = 0
     folds = min(count, len(np.unique(groups)))
     if folds < 2:
         return _none(mutants)
+    from sklearn.model_selection import GroupKFold
+
     held = []
     for repeat in range(repeats):
         splitter = GroupKFold(folds, shuffle=True, random_state=seed + repeat)

@@ -114,10 +114,12 @@ def sentinel_sign(source: SourceContext, node: Node) -> int:
         if source.text(node) in _INFINITE_NAMES:
             return 1
         declared = source.lookup(node)
-        if declared is None or declared.value is None or mentions(declared.value, declared.name):
+        if declared is None or declared.value is None:
             return 0
-        constant = "const" in (declared.node.text or b"").decode()
-        return sentinel_sign(source, declared.value) if constant else 0
+        if b"const" not in (declared.node.text or b""):
+            return 0
+        itself = mentions(declared.value, declared.name)
+        return 0 if itself else sentinel_sign(source, declared.value)
     if node.type == "call_expression" and call_name(node) in ("__int_as_float", "__uint_as_float"):
         bits = "".join(map(source.text, arguments(node))).lower().rstrip("ul")
         if bits in _INFINITE_BITS:

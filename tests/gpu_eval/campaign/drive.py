@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import sys
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ def main(command: str, corpus: Path, root: Path, options: dict[str, Any], said: 
     if "file_limit" in options:
         # Every write beyond it fails as on a full disk; children inherit it.
         resource.setrlimit(resource.RLIMIT_FSIZE, (options["file_limit"], resource.RLIM_INFINITY))
+    else:
+        _share(options["server"])
     device = FakeDevice(pause=options.get("pause", 0.0))
     try:
         if command == "start":
@@ -32,3 +35,10 @@ def main(command: str, corpus: Path, root: Path, options: dict[str, Any], said: 
         sys.exit(2)
     except BaseException:
         os.abort()
+
+
+def _share(address: str) -> None:
+    """Fork workers from the server that this process comes from: another would import torch."""
+    server: Any = forkserver._forkserver  # type: ignore[attr-defined]
+    server._forkserver_address = address
+    server.ensure_running = forkserver.ensure_running = lambda: None

@@ -47,24 +47,6 @@ def test_a_fatal_mutant_costs_a_child_and_not_a_worker(
     assert {note.split(" on ")[0] for note in notes.notes} == set(victims)
 
 
-def test_a_lost_worker_loses_nothing(baseline: Baseline, tmp_path: Path) -> None:
-    class Kill(Notes):
-        """Kills a worker of the cluster when the first cells are done."""
-
-        victims: ClassVar[list[int]] = []
-
-        def cells(self, done: int, total: int, before: int = 0) -> None:
-            if done > 0 and self.victims:
-                os.kill(self.victims.pop(), signal.SIGKILL)
-
-    with cluster.connect("local:2") as client:
-        Kill.victims[:] = list(client.run(os.getpid).values())[:1]
-        settings = tiny.settings(baseline.corpus)
-        start(tmp_path / "matrix", settings, FakeDevice(), Kill(), client.scheduler.address)
-    assert Kill.victims == []
-    assert tiny.cell_hashes(tmp_path / "matrix") == tiny.cell_hashes(baseline.root)
-
-
 @pytest.mark.parametrize("times", [1, 9])
 def test_damaged_files_are_made_again_but_not_for_ever(
     baseline: Baseline,
@@ -138,3 +120,20 @@ def test_workers_of_another_version(
     monkeypatch.setattr(cluster, "_look", lambda path: (True, "0.0"))
     with pytest.raises(UserError, match=r"has gpu-eval 0.0 and this is"):
         start(tmp_path / "m", tiny.settings(baseline.corpus), FakeDevice(), Silent(), address)
+
+
+def test_a_lost_worker_loses_nothing(baseline: Baseline, tmp_path: Path, address: str) -> None:
+    class Kill(Notes):
+        """Kills a worker of the cluster when the first cells are done."""
+
+        victims: ClassVar[list[int]] = []
+
+        def cells(self, done: int, total: int, before: int = 0) -> None:
+            if done > 0 and self.victims:
+                os.kill(self.victims.pop(), signal.SIGKILL)
+
+    with cluster.connect(address) as client:
+        Kill.victims[:] = list(client.run(os.getpid).values())[:1]
+        start(tmp_path / "matrix", tiny.settings(baseline.corpus), FakeDevice(), Kill(), address)
+    assert Kill.victims == []
+    assert tiny.cell_hashes(tmp_path / "matrix") == tiny.cell_hashes(baseline.root)

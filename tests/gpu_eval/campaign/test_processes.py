@@ -47,10 +47,10 @@ def test_the_server_has_one_thread_and_no_device() -> None:
 
 def inherited(connection: Connection, directory: str) -> None:
     """Say what of its corpus a worker has from the server, and what else it has from there."""
+    kept = {id(problem) for _, problem in loader._KEPT.values()}
     corpus = load_corpus([Path(directory)])
     from torch import cuda
 
-    kept = {id(problem) for _, problem in loader._KEPT.values()}
     new = [name for name, problem in corpus.problems.items() if id(problem) not in kept]
     has_device = cuda.is_initialized()  # type: ignore[no-untyped-call]
     state = (threading.active_count(), has_device, "pycuda" in sys.modules)
@@ -74,7 +74,6 @@ def test_a_definition_that_has_changed_is_loaded_anew(
         shutil.copytree(BUILT_IN / "level1" / name, tmp_path / "level1" / name)
     monkeypatch.setattr(loader, "BUILT_IN", tmp_path)
     monkeypatch.setattr(loader, "_KEPT", {})
-    loader.keep_built_in()
     before = load_corpus().problems
     definition = tmp_path / "level1" / "p019_relu" / "problem.py"
     definition.write_text(definition.read_text() + "\n# another line\n")

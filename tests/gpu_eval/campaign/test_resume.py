@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ class Driven:
         processes.warm_up()
         context = multiprocessing.get_context("forkserver")
         self.said = root.parent / "said.txt"
+        options["server"] = forkserver._forkserver._forkserver_address  # type: ignore[attr-defined]
         arguments = (command, corpus, root, options, self.said)
         self._process = context.Process(target=drive.main, args=arguments)
         self._process.start()
@@ -84,7 +86,7 @@ def test_killed_at_random_moments(baseline: Baseline, tmp_path: Path) -> None:
     draw = random.Random(20261129)
     command = "start"
     for kill in range(2):
-        process = Driven(command, baseline.corpus, root, pause=0.004)
+        process = Driven(command, baseline.corpus, root, pause=0.002)
         wait_for_shards(process, root, 3 + 6 * kill)
         time.sleep(draw.uniform(0.0, 0.2))
         process.kill()

@@ -1,8 +1,9 @@
 import pytest
 
-from tests.gpu_eval.cli.command import Command
+from gpu_eval.cli.main import run
+from tests.command import Command
 
 
 @pytest.fixture
 def gpu_eval(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
+    return Command("gpu-eval", run, monkeypatch, capsys)

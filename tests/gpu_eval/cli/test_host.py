@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from suiteopt.matrix.store import Matrix
+from tests.command import Answer, Command
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.test_matrix import suite_of
-from tests.gpu_eval.cli.command import Answer, Command
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 

@@ -10,8 +10,8 @@ from gpu_eval.campaign.settings import Settings
 from gpu_eval.cli import mutants
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
+from tests.command import Command
 from tests.gpu_eval.campaign import tiny
-from tests.gpu_eval.cli.command import Command
 
 FAMILIES = ["arithmetic", "boundary", "indexing", "precision", "semantic", "synchronization"]
 

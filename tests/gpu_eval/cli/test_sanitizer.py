@@ -18,9 +18,9 @@ from gpu_eval.devices.base import Binary, KernelSource
 from gpu_eval.devices.sanitizer_settle import PRINT_LIMIT
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
+from tests.command import Answer, Command
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.fake import FakeDevice
-from tests.gpu_eval.cli.command import Answer, Command
 from tests.gpu_eval.devices import fake_sanitizer
 
 ROOT = Path(__file__).parents[3]

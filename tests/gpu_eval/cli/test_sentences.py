@@ -6,7 +6,7 @@ import pytest
 
 from gpu_eval.problems.scaffold import new_problem
 from suiteopt.matrix.writer import MatrixWriter
-from tests.gpu_eval.cli.command import Command
+from tests.command import Command
 
 
 @pytest.mark.parametrize(

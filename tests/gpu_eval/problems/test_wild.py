@@ -69,7 +69,7 @@ def test_sources_are_whole_and_none_is_left_over() -> None:
 @pytest.mark.parametrize("identifier", sorted({k.problem for k in KERNELS}))
 def test_plans_fit_the_kernels_signatures(corpus: Corpus, identifier: str) -> None:
     problem = corpus.problem(identifier)
-    definition = Definition.read(problem.directory / DEFINITION, problem.id)
+    definition = Definition(problem.directory / DEFINITION, problem.id)
     for kernel in wild_kernels(problem):
         foreign = as_substrates(problem, [kernel])
         if kernel.name == "grid-floor":  # no block at all at the smallest shape

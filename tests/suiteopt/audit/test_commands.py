@@ -8,9 +8,9 @@ import pytest
 
 from suiteopt.cli.main import app
 from suiteopt.errors import UserError
+from tests.command import Command
 from tests.suiteopt.audit.made import P, made_matrix
 from tests.suiteopt.builders import tiny_matrix
-from tests.suiteopt.cli.test_commands import suiteopt
 
 ERRORS = {"level1/001": [0.5, 5e-3, 5e-4, 5e-5, 1e-6], "level1/019": [0.5, 5e-4, 1e-6]}
 
@@ -160,17 +160,19 @@ def test_one_sentence_an_error(matrix: str, arguments: list[str], sentence: str)
     assert "\n" not in str(caught.value)
 
 
-def test_a_matrix_without_the_statistic_is_exit_code_2(matrix: str, tmp_path: Path) -> None:
+def test_a_matrix_without_the_statistic_is_exit_code_2(
+    suiteopt: Command, matrix: str, tmp_path: Path
+) -> None:
     path = tmp_path / "ratio.toml"
     path.write_text(
         'name = "mine"\ncomparator = "allclose_candidate"\ntolerance = 1e-3\n'
         "rtol_over_atol = 0.1\ntrials = 5\n"
     )
     done = suiteopt("audit", "--protocol", str(path), "--matrix", matrix)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert "has no column 'allclose_candidate@0.1'" in done.stderr
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert "has no column 'allclose_candidate@0.1'" in done.err
 
 
 def test_an_incomplete_matrix_is_refused_unless_allowed(

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from tests.command import Command
 from tests.suiteopt.builders import tiny_matrix
 
 RUN = "from suiteopt.cli.main import run; run()"
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "kernelbench_verified_sample"
 
 
-def suiteopt(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def in_a_process(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", f"import sys; sys.argv[0] = 'suiteopt'; {RUN}", *arguments],
         capture_output=True,
@@ -35,11 +36,10 @@ def test_a_reader_that_goes_away_is_no_failed_check(command: str, matrix: str) -
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def answer(*arguments: str) -> dict[str, Any]:
+def answer(suiteopt: Command, *arguments: str) -> dict[str, Any]:
     done = suiteopt(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    assert done.code == 0, done.err
+    return done.json
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,8 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_info_has_the_promised_keys(matrix: str) -> None:
-    found = answer("info", "--matrix", matrix)
+def test_info_has_the_promised_keys(suiteopt: Command, matrix: str) -> None:
+    found = answer(suiteopt, "info", "--matrix", matrix)
     for key in ("problems", "substrates", "rules", "families", "nulls", "controls", "inputs"):
         assert isinstance(found[key], int), key
     assert found["problems"] == 2
@@ -61,28 +61,30 @@ def test_info_has_the_promised_keys(matrix: str) -> None:
     assert found["mutants"]["valid"] == 8
 
 
-def test_info_names_rules_that_only_copy(tmp_path: Path) -> None:
+def test_info_names_rules_that_only_copy(suiteopt: Command, tmp_path: Path) -> None:
     problem = "level1/001"
     rules = {f"{problem}:m0": {"rules": ["original"]}, f"{problem}:m1": {"rules": ["original"]}}
     rules[f"{problem}:m2"] = {"rules": ["copy"]}
     made = tiny_matrix(tmp_path / "m", {problem: [[1, 0], [0, 1], [0, 1]]}, mutants=rules)
     place = ("--matrix", str(made.path))
-    assert "rule_behaviours" not in answer("info", *place)
-    found = answer("info", "--rules", *place)
+    assert "rule_behaviours" not in answer(suiteopt, "info", *place)
+    found = answer(suiteopt, "info", "--rules", *place)
     assert found["mutants"]["distinct"] == found["rule_behaviours"]["distinct"] == 2
     assert found["rule_behaviours"]["copies"] == ["copy"]
     assert {row["rule"]: row["own"] for row in found["rule_behaviours"]["rules"]} == {
         "copy": 0,
         "original": 1,
     }
-    text = suiteopt("info", "--rules", *place).stdout
+    text = suiteopt("info", "--rules", *place).out
     assert "1 of 2 rules add only copies of other rules' behaviour: copy" in text
-    assert "behaviour" not in suiteopt("info", *place).stdout.split("distinct behaviours")[1]
+    assert "behaviour" not in suiteopt("info", *place).out.split("distinct behaviours")[1]
 
 
-def test_select_has_the_promised_keys_and_values(matrix: str, tmp_path: Path) -> None:
+def test_select_has_the_promised_keys_and_values(
+    suiteopt: Command, matrix: str, tmp_path: Path
+) -> None:
     suite = tmp_path / "suite.json"
-    found = answer("select", "--budget", "2", "--matrix", matrix, "-o", str(suite))
+    found = answer(suiteopt, "select", "--budget", "2", "--matrix", matrix, "-o", str(suite))
     assert found["budget"] == 2
     assert found["oracle"] == "calibrated"
     assert found["target"] is None
@@ -100,8 +102,8 @@ def test_select_has_the_promised_keys_and_values(matrix: str, tmp_path: Path) ->
     assert json.loads(suite.read_text())["budget"] == 2
 
 
-def test_crossval_has_the_promised_keys(matrix: str) -> None:
-    found = answer("crossval", "--budget", "1", "--matrix", matrix, "--repeats", "3")
+def test_crossval_has_the_promised_keys(suiteopt: Command, matrix: str) -> None:
+    found = answer(suiteopt, "crossval", "--budget", "1", "--matrix", matrix, "--repeats", "3")
     assert found["problems"] == 2
     assert set(found["splits"]) >= {"random", "site", "rule"}
     for split in ("random", "site", "rule"):
@@ -113,22 +115,22 @@ def test_crossval_has_the_promised_keys(matrix: str) -> None:
     assert "stability_share" in found
 
 
-def test_show_lists_inputs_and_killers(matrix: str) -> None:
-    inputs = answer("show", "level1/001", "--matrix", matrix)["inputs"]
+def test_show_lists_inputs_and_killers(suiteopt: Command, matrix: str) -> None:
+    inputs = answer(suiteopt, "show", "level1/001", "--matrix", matrix)["inputs"]
     assert [row["input"] for row in inputs][:4] == [f"level1/001:i{j}" for j in range(4)]
     assert all(row["choosable"] for row in inputs[:4])
     # Column 0 of the hand-made matrix kills m0 and m1, and the null.
     assert inputs[0]["kills"] == 3
-    mutant = answer("show", "level1/001:m1", "--matrix", matrix)
+    mutant = answer(suiteopt, "show", "level1/001:m1", "--matrix", matrix)
     assert mutant["kind"] == "mutant"
     assert mutant["killed_by"] == ["level1/001:i0", "level1/001:i1"]
     done = suiteopt("show", "level9/999", "--matrix", matrix)
-    assert done.returncode == 2
-    assert "no problem and no implementation 'level9/999'" in done.stderr
+    assert done.code == 2
+    assert "no problem and no implementation 'level9/999'" in done.err
 
 
-def test_targets_are_listed_under_a_key() -> None:
-    assert "kernelbench-verified" in [row["name"] for row in answer("targets")["targets"]]
+def test_targets_are_listed_under_a_key(suiteopt: Command) -> None:
+    assert "kernelbench-verified" in [row["name"] for row in answer(suiteopt, "targets")["targets"]]
 
 
 @pytest.mark.parametrize(
@@ -141,12 +143,12 @@ def test_targets_are_listed_under_a_key() -> None:
     ],
     ids=lambda command: command[0],
 )
-def test_tables_for_people(matrix: str, command: list[str]) -> None:
+def test_tables_for_people(suiteopt: Command, matrix: str, command: list[str]) -> None:
     place = [] if command[0] == "targets" else ["--matrix", matrix]
     done = suiteopt(*command, *place)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(done.stdout.splitlines()) >= 2
+    assert done.code == 0, done.err
+    assert "Traceback" not in done.err
+    assert len(done.out.splitlines()) >= 2
 
 
 @pytest.mark.parametrize(
@@ -167,12 +169,14 @@ def test_tables_for_people(matrix: str, command: list[str]) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_bad_usage_is_one_sentence(matrix: str, arguments: list[str], sentence: str) -> None:
+def test_bad_usage_is_one_sentence(
+    suiteopt: Command, matrix: str, arguments: list[str], sentence: str
+) -> None:
     place = ["--matrix", matrix] if arguments[0] in ("select", "crossval") else []
     done = suiteopt(*arguments, *place, "--json")
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert done.stdout == ""
-    lines = done.stderr.strip().splitlines()
+    assert done.code == 2, done.out + done.err
+    assert done.out == ""
+    lines = done.err.strip().splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("error: ")
     assert sentence in lines[0]
@@ -189,58 +193,64 @@ def test_bad_usage_is_one_sentence(matrix: str, arguments: list[str], sentence: 
     ],
     ids=["headless", "bad header", "bad shard", "lost table", "gone"],
 )
-def test_damaged_matrices_are_one_sentence(tmp_path: Path, damage: Any, sentence: str) -> None:
+def test_damaged_matrices_are_one_sentence(
+    suiteopt: Command, tmp_path: Path, damage: Any, sentence: str
+) -> None:
     path = tmp_path / "m"
     tiny_matrix(path)
     damage(path)
     done = suiteopt("select", "--budget", "1", "--matrix", str(path))
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert sentence in done.stderr
+    assert done.code == 2
+    assert len(done.err.strip().splitlines()) == 1
+    assert sentence in done.err
 
 
-def test_newer_format_is_refused(tmp_path: Path) -> None:
+def test_newer_format_is_refused(suiteopt: Command, tmp_path: Path) -> None:
     path = tmp_path / "m"
     tiny_matrix(path)
     header = json.loads((path / "matrix.json").read_text())
     header["format"]["major"] = 2
     (path / "matrix.json").write_text(json.dumps(header))
     done = suiteopt("info", "--matrix", str(path))
-    assert done.returncode == 2
-    assert "format 2.0" in done.stderr
+    assert done.code == 2
+    assert "format 2.0" in done.err
 
 
-def test_opening_the_locked_rules_is_recorded(tmp_path: Path) -> None:
+def test_opening_the_locked_rules_is_recorded(suiteopt: Command, tmp_path: Path) -> None:
     path = tmp_path / "m"
     before = tiny_matrix(path).id
-    answer("select", "--budget", "1", "--matrix", str(path), "--open-locked")
+    answer(suiteopt, "select", "--budget", "1", "--matrix", str(path), "--open-locked")
     header = json.loads((path / "matrix.json").read_text())
     assert header["id"] == before
     assert len(header["ledger"]) == 1
     assert set(header["ledger"][0]) == {"date", "commit", "suite", "result"}
-    answer("select", "--budget", "1", "--matrix", str(path))
+    answer(suiteopt, "select", "--budget", "1", "--matrix", str(path))
     assert len(json.loads((path / "matrix.json").read_text())["ledger"]) == 1
 
 
-def test_an_unwritable_suite_is_one_sentence(matrix: str, tmp_path: Path) -> None:
+def test_an_unwritable_suite_is_one_sentence(
+    suiteopt: Command, matrix: str, tmp_path: Path
+) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     done = suiteopt("select", "--matrix", matrix, "-o", str(blocked / "suite.json"))
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.code == 2
+    assert len(done.err.strip().splitlines()) == 1
 
 
-def test_export_needs_a_checkout_of_the_target(matrix: str, tmp_path: Path) -> None:
+def test_export_needs_a_checkout_of_the_target(
+    suiteopt: Command, matrix: str, tmp_path: Path
+) -> None:
     suite = tmp_path / "suite.json"
     target = "kernelbench-verified"
-    answer("select", "--matrix", matrix, "--target", target, "-o", str(suite))
+    answer(suiteopt, "select", "--matrix", matrix, "--target", target, "-o", str(suite))
     (tmp_path / "empty").mkdir()
     done = suiteopt("export", str(suite), "--to", target, "--repo", str(tmp_path / "empty"))
-    assert done.returncode == 2
-    assert "no checkout" in done.stderr
+    assert done.code == 2
+    assert "no checkout" in done.err
     done = suiteopt("export", str(matrix), "--to", target, "--repo", str(SAMPLE))
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.code == 2
+    assert len(done.err.strip().splitlines()) == 1
 
 
 def test_matrix_is_found_from_the_working_directory(tmp_path: Path) -> None:
@@ -248,27 +258,32 @@ def test_matrix_is_found_from_the_working_directory(tmp_path: Path) -> None:
     (tmp_path / "matrices" / "DEFAULT").write_text("mine\n")
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    done = suiteopt("info", "--json", cwd=below)
+    done = in_a_process("info", "--json", cwd=below)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["problems"] == 2
 
 
-def test_a_device_or_a_nameless_file_is_never_replaced(matrix: str, tmp_path: Path) -> None:
+def test_a_device_or_a_nameless_file_is_never_replaced(
+    suiteopt: Command, matrix: str, tmp_path: Path
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for name, sentence in ((str(pipe), "is a directory or a device"), ("", "is no name of a file")):
         done = suiteopt("select", "-k", "1", "--matrix", matrix, "-o", name)
-        assert done.returncode == 2
-        assert sentence in done.stderr
-        assert "Traceback" not in done.stderr
+        assert done.code == 2
+        assert sentence in done.err
+        assert "Traceback" not in done.err
     assert pipe.is_fifo()
 
 
-def test_a_name_in_brackets_is_no_markup(matrix: str, tmp_path: Path) -> None:
-    done = suiteopt("select", "-k", "1", "--matrix", matrix, "-o", "s[/x].json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_a_name_in_brackets_is_no_markup(
+    suiteopt: Command, matrix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = suiteopt("select", "-k", "1", "--matrix", matrix, "-o", "s[/x].json")
+    assert done.code == 0, done.err
     assert (tmp_path / "s[").is_dir()
-    assert "wrote s[/x].json" in done.stderr
+    assert "wrote s[/x].json" in done.err
 
 
 def test_a_locale_without_utf8_still_writes_suites(matrix: str, tmp_path: Path) -> None:
@@ -297,9 +312,9 @@ def test_closed_standard_output_is_one_sentence(matrix: str) -> None:
     )
 
 
-def test_without_a_command_the_help_goes_to_standard_error() -> None:
+def test_without_a_command_the_help_goes_to_standard_error(suiteopt: Command) -> None:
     done = suiteopt()
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "crossval" in done.stderr
-    assert "error:" not in done.stderr
+    assert done.code == 2
+    assert done.out == ""
+    assert "crossval" in done.err
+    assert "error:" not in done.err
