@@ -24,9 +24,9 @@ REASONS = {
     "meet in a word. The CPU device runs the threads of a block one after the other up to a "
     "barrier, in the repeat backwards: one of the two orders is often right, and a kill needs both",
     "guard word": "the CPU saw a write outside the buffers and the GPU none. Guard zones hold "
-    "numbers that differ from word to word on the CPU and one word throughout on the GPU: a kernel "
-    "that loads it in one zone and stores it in another leaves no trace. Where the same write "
-    "meets the next image's elements, the CPU's order of blocks mends them and the GPU's does not",
+    "numbers that differ from word to word, so a kernel that loads one and stores it elsewhere is "
+    "seen; where the same write meets the next image's elements, the CPU's order of blocks mends "
+    "them and the GPU's does not",
     "stale output": "an element that the kernel never writes: the CPU judges over the stale right "
     "result; the GPU over the poison, a NaN, where the mutant also wrote outside, or where "
     "arithmetic on the poison made another NaN of it (x86 hands a NaN's bits on, a GPU does not)",

@@ -78,7 +78,7 @@ DISPLACED = frozenset(
         "sorted-down",
     }
 )
-"""Value choices that make room: on the H200 matrix of 14 problems no fault hung on one of them.
+"""Value choices that make room: on an H200 matrix of 14 problems no fault hung on one of them.
 
 None was among the three or fewer killers of any fault, at calibrated tolerances or at 1e-4, and
 all missed more than the median choice.

@@ -206,12 +206,6 @@ class CrossValidation:
             "optima": figures.optima,
             "minimal": figures.minimal,
             "minimal_fitted": figures.minimal_fitted,
-            "objectives": (
-                None
-                if self.objectives is None
-                else {str(split): duel.as_dict() for split, duel in self.objectives.items()}
-            ),
-            "tolerances_tried": list(self.tolerances),
             "flaky_cells": figures.flaky_cells,
             "splits": {
                 str(split): parts.problems[position].as_dict()
