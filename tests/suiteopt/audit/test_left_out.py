@@ -26,8 +26,8 @@ from suiteopt.report.write import write_report
 from suiteopt.selection.problem_report import Tally
 from suiteopt.selection.question import ask
 from suiteopt.selection.review import review_matrix, reviewed_without
+from tests.command import Command
 from tests.suiteopt.builders import tiny_matrix
-from tests.suiteopt.cli.test_commands import suiteopt
 from tests.suiteopt.report.pages import Page
 
 P, Q, ROWS = "level1/001", "level1/019", "level1/098"
@@ -234,7 +234,7 @@ def test_the_table_of_all_says_what_each_share_rests_on(
 CROSSVAL = "witnessed  1  a  b\noutput  1  c  d\n"
 
 
-def test_no_problem_has_the_inputs(tmp_path: Path) -> None:
+def test_no_problem_has_the_inputs(tmp_path: Path, suiteopt: Command) -> None:
     bare = sample(tmp_path / "m", [f"{problem}:own-x3" for problem in ERRORS])
     sentence = (
         f"the protocol {VERIFIED} cannot be judged on {P} nor on 2 more problems: {REASON}; "
@@ -250,8 +250,8 @@ def test_no_problem_has_the_inputs(tmp_path: Path) -> None:
         ("exchange", "junit", "-o", str(tmp_path / "j.xml"), "-p", VERIFIED),
     ):
         done = suiteopt(*arguments, "--matrix", str(bare.path))
-        assert (done.returncode, done.stdout) == (2, ""), arguments
-        assert " ".join(done.stderr.split()) == f"error: {sentence}"
+        assert (done.code, done.out) == (2, ""), arguments
+        assert " ".join(done.err.split()) == f"error: {sentence}"
     with pytest.raises(UserError, match="cannot be judged on level1/001: it runs"):
         protocol_check(tiny_matrix(tmp_path / "one", {P: [[1]]}), load_protocol(VERIFIED))
 
