@@ -1,14 +1,18 @@
 """Running what a problem holds, kernels and torch callables alike."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_eval.devices.base import Binary, Case, Device, Outcome, Session
 from gpu_eval.problems.definition import Control, Problem, Substrate
 from gpu_eval.problems.loader import kernel_source
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SUBSTRATE = "substrate"
 """What stands for a control's kind where an implementation is a substrate."""
@@ -39,14 +43,21 @@ class Runnable:
     substrate: Substrate | None = None
     binary: Binary | None = None
 
-    def outcome(self, session: Session, case: Case, values: Mapping[str, int]) -> Outcome:
-        """Run on the session's current case, which is ``case``, and judge.
+    def launched(self, session: Session, values: Mapping[str, int]) -> Outcome:
+        """Run a CUDA implementation on the session's current case, and judge."""
+        assert self.substrate is not None
+        assert self.binary is not None
+        plan = self.substrate.plan.resolve(values, self.problem.scalars)
+        return session.run(self.binary, plan, deadline=DEADLINE)
 
-        A torch callable that raises is a crash, as a kernel that does is.
+    def called(self, case: Case) -> "dict[str, Tensor] | Outcome":
+        """Return what a torch callable gives; one that raises is a crash, as a kernel's is.
+
+        Raises
+        ------
+        OutOfMemoryError
+            Which says nothing about the callable.
         """
-        if self.substrate is not None and self.binary is not None:
-            plan = self.substrate.plan.resolve(values, self.problem.scalars)
-            return session.run(self.binary, plan, deadline=DEADLINE)
         import torch
 
         assert self.control is not None
@@ -54,10 +65,42 @@ class Runnable:
         try:
             with torch.no_grad():
                 outputs = self.control.run(case.tensors)
+        except torch.OutOfMemoryError:
+            raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             return Outcome(Status.CRASH, message=reason)
-        return session.judge({name: output.contiguous() for name, output in outputs.items()})
+        return {name: output.contiguous() for name, output in outputs.items()}
+
+
+def outcomes(
+    runs: Sequence[Runnable], session: Session, case: Case, values: Mapping[str, int]
+) -> list[Outcome]:
+    """Run all on the session's current case, which is ``case``, and judge, in their order.
+
+    Torch callables are judged several at a time: to wait for a GPU that others use, too, takes
+    longer than most of them.
+    """
+    from gpu_eval.campaign.callables import in_company
+
+    found: dict[int, Outcome] = {}
+    callables = []
+    for row, run in enumerate(runs):
+        if run.binary is None:
+            callables.append(row)
+        else:
+            found[row] = run.launched(session, values)
+    for rows in in_company(callables, case):
+        given = {}
+        for row in rows:
+            output = runs[row].called(case)
+            if isinstance(output, Outcome):
+                found[row] = output
+            else:
+                given[row] = output
+        if given:
+            found.update(zip(given, session.judge_many(list(given.values())), strict=True))
+    return [found[row] for row in range(len(runs))]
 
 
 def compile_all(problem: Problem, device: Device, cache: Path, jobs: int) -> list[Runnable]:
