@@ -6,6 +6,9 @@ of its sums, n u m(y) (Higham, Accuracy and Stability of Numerical Algorithms, 2
 which is sqrt(n) times the floor: a serial fp32 sum of many like terms rounds the same way every
 time, so that its error grows with n, and it is right by definition.
 
+On a GPU a kernel that adds by fp32 atomics is allowed what these flush to zero besides, see
+`gpu_eval.problems.flushed`.
+
 Where PyTorch's own fp32 result is no answer (an output that cancels to less than its terms'
 rounding, or lies below fp32's range), no error can be told from a right one: such an input is not
 judged, see `OWN_ERROR_LIMIT`.
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING
 from gpu_eval.devices.base import Case, Device, Outcome
 from gpu_eval.problems.check_runs import SUBSTRATE, compile_all, outcomes
 from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.flushed import flushing_floor
 from gpu_eval.problems.tensors import dimensions, floors, reduction_length
 from gpu_eval.problems.validate import validate
 from suiteopt.matrix.schema import Count, Statistic, Status
@@ -174,6 +178,7 @@ def check_inputs(
     from gpu_eval.campaign.ready_inputs import LARGE_BYTES
 
     runs = compile_all(problem, device, cache, jobs)
+    flushed = any(run.flushes for run in runs)
     # Every input is wanted once.
     factory = CaseFactory(problem, device.torch_device, limit=0)
     checks = [ImplementationCheck(run.name, run.kind) for run in runs]
@@ -206,9 +211,12 @@ def check_inputs(
             ]
             strict = ALLOWANCE * max(own, rms_floor)
             lenient = max(strict, math.sqrt(length) * rms_floor)
+            # No kernel adds more often to an output than this has terms.
+            flushing = flushing_floor(case.truth, length) if flushed else 0.0
             found = outcomes(runs, session, case, values)
             for index, (run, outcome) in enumerate(zip(runs, found, strict=True)):
                 allowed = strict if run.kind == SUBSTRATE else lenient
+                allowed += flushing if run.flushes else 0.0
                 checks[index] = _worst(checks[index], outcome, own, allowed, pool_input.id)
     return CheckReport(problem.id, tuple(checks), len(pool), invalid, unjudged, zero)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpu_eval.devices.base import Binary, Case, Device, Outcome, Session
 from gpu_eval.problems.definition import Control, Problem, Substrate
+from gpu_eval.problems.flushed import adds_atomically
 from gpu_eval.problems.loader import kernel_source
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
@@ -34,6 +35,8 @@ class Runnable:
         Given for torch controls.
     substrate, binary : Substrate, Binary or None
         Given for CUDA implementations.
+    flushes : bool
+        Whether it adds by atomics that take subnormal numbers for zero here.
     """
 
     problem: Problem
@@ -42,6 +45,7 @@ class Runnable:
     control: Control | None = None
     substrate: Substrate | None = None
     binary: Binary | None = None
+    flushes: bool = False
 
     def launched(self, session: Session, values: Mapping[str, int]) -> Outcome:
         """Run a CUDA implementation on the session's current case, and judge."""
@@ -122,13 +126,14 @@ def compile_all(problem: Problem, device: Device, cache: Path, jobs: int) -> lis
         for name, _, substrate, flags in kernels
     ]
     compiled: dict[str, Runnable] = {}
-    for (name, kind, substrate, _), binary in zip(
-        kernels, device.compile(sources, cache, jobs), strict=True
+    for (name, kind, substrate, _), source, binary in zip(
+        kernels, sources, device.compile(sources, cache, jobs), strict=True
     ):
         if binary.path is None:
             path = problem.directory / substrate.source
             raise UserError(f"{path}: '{name}' does not compile: {binary.error}")
-        compiled[name] = Runnable(problem, name, kind, substrate=substrate, binary=binary)
+        flushes = device.flushes_atomics and adds_atomically(source.files)
+        compiled[name] = Runnable(problem, name, kind, None, substrate, binary, flushes)
     substrates = [compiled[s.name] for s in problem.substrates]
     controls = [
         compiled.get(c.name) or Runnable(problem, c.name, c.kind, control=c)

@@ -266,6 +266,38 @@ def test_zeros_that_are_always_right_prove_nothing(corpus: Corpus, tmp_path: Pat
     assert not wrong.doubt, "what is wrong says enough"
 
 
+def test_what_atomics_flush_on_a_gpu_is_allowed_to_them_alone(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = corpus.problem("level1/006")
+    pool = [i for i in candidate_pool(problem, PROFILES["demo"]) if i.id.endswith("own-0")]
+    tiny = 2.0**-70  # products of two such inputs are subnormal
+
+    def reference(tensors):
+        a, b = (tensors[name].double() * tiny for name in ("a", "b"))
+        return {"c": (a @ b).to(tensors["a"].dtype)}
+
+    def magnitude(tensors):
+        return reference({name: tensor.abs() for name, tensor in tensors.items()})
+
+    def flushing(tensors, reference):
+        c = reference["c"]
+        return {"c": torch.where(c.abs() < 2.0**-126, 0.0, c)}
+
+    kept = tuple(c for c in problem.controls if c.substrate is not None)
+    subnormal = replace(problem, reference=reference, magnitude=magnitude, controls=kept)
+
+    def failed(flushes: bool) -> set[str]:
+        monkeypatch.setattr(TorchDevice, "flushes_atomics", flushes)
+        report = check_inputs(subnormal, TorchDevice(flushing), pool, tmp_path)
+        assert report.judged == 1
+        return {i.name for i in report.implementations if not i.passed}
+
+    everyone = {*(s.name for s in problem.substrates), *(c.name for c in kept)}
+    assert failed(flushes=False) == everyone
+    assert failed(flushes=True) == everyone - {"atomic"}
+
+
 def test_running_out_of_memory_is_no_ones_fault(corpus: Corpus, tmp_path: Path) -> None:
     def greedy(tensors):
         raise torch.OutOfMemoryError("no room")
