@@ -104,6 +104,34 @@ def initial_parameters(problem: Problem, values: Mapping[str, int]) -> "dict[str
     return {name: drawn[name].detach().to(torch.float32).contiguous() for name in shapes}
 
 
+_LAST_INITIAL: dict[object, "dict[str, Tensor]"] = {}
+"""The last initialisation for a GPU: most inputs of a problem share it, and to draw the weights of
+a large linear layer takes half a second. Copied to the device each time, so that no kernel reaches
+it; on a processor a kernel would."""
+
+
+def shared_parameters(
+    problem: Problem, values: Mapping[str, int], device: str
+) -> "dict[str, Tensor]":
+    """Return `initial_parameters`, on the CPU; for a GPU those of the last call if they are equal.
+
+    Parameters
+    ----------
+    problem : Problem
+    values : mapping of str to int
+    device : str
+        Where they are wanted.
+    """
+    if device == "cpu":
+        return initial_parameters(problem, values)
+    shapes = tuple(shape_of(spec, values) for spec in problem.parameters)
+    key = (problem.id, problem.initialise, shapes)
+    if key not in _LAST_INITIAL:
+        _LAST_INITIAL.clear()
+        _LAST_INITIAL[key] = initial_parameters(problem, values)
+    return _LAST_INITIAL[key]
+
+
 def is_scalable(spec: TensorSpec) -> bool:
     """Whether multiplying a tensor by a number keeps its contract."""
     discrete = {Structure.SIGNS, Structure.MASK, Structure.CLASS_IDS, Structure.PROBABILITY_ROWS}

@@ -15,9 +15,9 @@ from gpu_eval.campaign.composites import DISPLACED, composites
 from gpu_eval.campaign.own_draw import (
     TRIAL_SEEDS,
     WIDE_CHUNK,
-    initial_parameters,
     is_scalable,
     own_draw,
+    shared_parameters,
 )
 from gpu_eval.campaign.pool_input import HASHED, OWN, SCALED, PoolInput, make_input, pool_hash
 from gpu_eval.campaign.shapes import (
@@ -123,7 +123,7 @@ def realise(problem: Problem, pool_input: PoolInput, device: str = "cpu") -> "di
     for parameter in problem.parameters:
         recipe = pool_input.parameters[parameter.name]
         if recipe["name"] == BENCHMARK:
-            initial = initial or initial_parameters(problem, values)
+            initial = initial or shared_parameters(problem, values, device)
             tensor = initial[parameter.name]
         else:
             shape = shape_of(parameter, values)

@@ -70,9 +70,10 @@ def check(
 ) -> None:
     """Check every substrate and control against fp64 on every shape and recipe.
 
-    With --corpus and without names, only that corpus' problems are checked.
+    With --corpus and without names, only that corpus' problems are checked. Inputs on which
+    PyTorch's own fp32 result is no answer either are not judged, and counted as such.
 
-    Exits with code 1 if one is wrong.
+    Exits with code 1 if one is wrong, or nothing of a problem could be judged.
     """
     from gpu_eval.campaign.plan import find_profile, of_levels
     from gpu_eval.devices.registry import open_device
@@ -99,12 +100,20 @@ def check(
         for i in report.implementations
         if not i.passed
     ]
+    doubtful = [report for report in reports if report.doubt]
     if as_json:
-        rows = [{**asdict(report), "passed": report.passed} for report in reports]
-        show(True, {"problems": rows, "failed": failed})
+        rows = [
+            {**asdict(report), "passed": report.passed, "proven": report.proven}
+            for report in reports
+        ]
+        unproven = {report.problem: report.doubt for report in doubtful}
+        show(True, {"problems": rows, "failed": failed, "unproven": unproven})
+    for report in doubtful:
+        if report.passed:
+            typer.echo(f"{report.problem}: {report.doubt}", err=True)
     if not all(report.passed for report in reports):
-        what = ", ".join(failed) or "no input is valid"
-        typer.echo(f"error: not within the allowance: {what}", err=True)
+        nothing = [f"{report.problem} ({report.doubt})" for report in doubtful if not report.passed]
+        typer.echo(f"error: not within the allowance: {', '.join(failed + nothing)}", err=True)
         raise typer.Exit(1)
 
 
@@ -151,7 +160,8 @@ def _checked(work: "list[_Work]", cache: Path, jobs: int) -> "Iterator[CheckRepo
 
 def _table(report: "CheckReport") -> Table:
     lines = table(
-        f"{report.problem}: {report.inputs} inputs, {len(report.invalid)} of them invalid",
+        f"{report.problem}: {report.inputs} inputs, {len(report.invalid)} of them invalid, "
+        f"{len(report.unjudged)} unjudged",
         "implementation",
         "kind",
         "error#",

@@ -284,6 +284,8 @@ class Device(ABC):
     isolated: bool = False
     """Whether a run cannot corrupt its worker's memory, so that what a lost worker has measured
     stands."""
+    flushes_atomics: bool = False
+    """Whether fp32 atomics take subnormal numbers for zero; see `gpu_eval.problems.flushed`."""
     standby: int = 0
     """Workers that wait with the device taken, to step in for lost ones."""
 

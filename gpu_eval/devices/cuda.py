@@ -43,6 +43,7 @@ class CudaDevice(Device):
     # Several workers take turns on a GPU, and a neighbour's end stalls it for about a second.
     deadline_floor = 1.0
     isolated = True
+    flushes_atomics = True
     standby = 4
 
     def __init__(self, ordinal: int = 0) -> None:

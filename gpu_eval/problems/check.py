@@ -5,6 +5,13 @@ max(PyTorch's own error, the rounding floor). A control may also be as far off a
 of its sums, n u m(y) (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 4.2),
 which is sqrt(n) times the floor: a serial fp32 sum of many like terms rounds the same way every
 time, so that its error grows with n, and it is right by definition.
+
+On a GPU a kernel that adds by fp32 atomics is allowed what these flush to zero besides, see
+`gpu_eval.problems.flushed`.
+
+Where PyTorch's own fp32 result is no answer (an output that cancels to less than its terms'
+rounding, or lies below fp32's range), no error can be told from a right one: such an input is not
+judged, see `OWN_ERROR_LIMIT`.
 """
 
 import math
@@ -13,9 +20,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpu_eval.devices.base import Device, Outcome
-from gpu_eval.problems.check_runs import SUBSTRATE, compile_all
+from gpu_eval.devices.base import Case, Device, Outcome
+from gpu_eval.problems.check_runs import SUBSTRATE, compile_all, outcomes
 from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.flushed import flushing_floor
 from gpu_eval.problems.tensors import dimensions, floors, reduction_length
 from gpu_eval.problems.validate import validate
 from suiteopt.matrix.schema import Count, Statistic, Status
@@ -26,6 +34,11 @@ if TYPE_CHECKING:
 
 ALLOWANCE = 8.0
 """How many times the larger of PyTorch's own error and the rounding floor is still right."""
+
+OWN_ERROR_LIMIT = 1 / ALLOWANCE
+"""PyTorch's own error (max d / RMS) above which an input is not judged: the allowance would be more
+than the output's RMS, and an output of nothing but zeros would be within it wherever the right one
+is about the same size everywhere."""
 
 
 @dataclass(frozen=True)
@@ -81,17 +94,44 @@ class CheckReport:
     inputs : int
     invalid : mapping of str to str
         Inputs that the reference cannot do, with the reason; nothing was judged on them.
+    unjudged : mapping of str to str
+        Inputs on which right cannot be told from wrong, with the reason; see `OWN_ERROR_LIMIT`.
+    zero : int
+        Inputs that were judged and whose right output is zero everywhere.
     """
 
     problem: str
     implementations: tuple[ImplementationCheck, ...]
     inputs: int
     invalid: Mapping[str, str] = field(default_factory=dict)
+    unjudged: Mapping[str, str] = field(default_factory=dict)
+    zero: int = 0
+
+    @property
+    def judged(self) -> int:
+        """On how many inputs implementations were judged."""
+        return self.inputs - len(self.invalid) - len(self.unjudged)
 
     @property
     def passed(self) -> bool:
-        """Whether every implementation is right on every input, and there was one."""
-        return self.inputs > len(self.invalid) and all(i.passed for i in self.implementations)
+        """Whether every implementation is right on every input judged, and there was one."""
+        return self.judged > 0 and all(i.passed for i in self.implementations)
+
+    @property
+    def proven(self) -> bool:
+        """Whether it passed, and not only by zeros where zeros are all that is ever right."""
+        return self.passed and self.judged > self.zero
+
+    @property
+    def doubt(self) -> str:
+        """Say why implementations none of which is wrong are not proven; empty if they are."""
+        if self.proven or not all(i.passed for i in self.implementations):
+            return ""
+        if self.judged:
+            return "the right output is zero on every input, so that nothing is proven"
+        if not self.unjudged:
+            return "no input is valid"
+        return "no input can be judged: " + next(iter(self.unjudged.values()))
 
 
 def check_problem(
@@ -132,33 +172,59 @@ def check_inputs(
     jobs: int = 1,
 ) -> CheckReport:
     """Check a validated problem on given inputs; see `check_problem`."""
+    import torch
+
     from gpu_eval.campaign.cases import CaseFactory, InvalidInputError
+    from gpu_eval.campaign.ready_inputs import LARGE_BYTES
 
     runs = compile_all(problem, device, cache, jobs)
-    factory = CaseFactory(problem, device.torch_device)
+    flushed = any(run.flushes for run in runs)
+    # Every input is wanted once.
+    factory = CaseFactory(problem, device.torch_device, limit=0)
     checks = [ImplementationCheck(run.name, run.kind) for run in runs]
     invalid: dict[str, str] = {}
+    unjudged: dict[str, str] = {}
+    zero = 0
     with device.open() as session:
         for pool_input in pool:
             values = dimensions(problem, pool_input.shape)
             try:
-                case = factory.get(pool_input).case
+                prepared = factory.get(pool_input)
             except InvalidInputError as error:
                 invalid[pool_input.id] = str(error)
                 continue
+            case = prepared.case
+            if device.torch_device != "cpu" and prepared.bytes > LARGE_BYTES:
+                torch.cuda.empty_cache()
             session.bind(case)
             own = session.judge(case.reference).statistics.get(Statistic.TRUTH_RMS, math.inf)
+            if not own <= OWN_ERROR_LIMIT:
+                unjudged[pool_input.id] = (
+                    f"PyTorch's own fp32 result is off by {own:.2g} times the output's RMS, "
+                    f"more than {OWN_ERROR_LIMIT:g}"
+                )
+                continue
+            zero += _is_zero(case)
             length = reduction_length(problem, values)
             rms_floor = floors(problem, case.tensors, case.reference, length, pool_input.exact)[
                 Statistic.RMS
             ]
             strict = ALLOWANCE * max(own, rms_floor)
             lenient = max(strict, math.sqrt(length) * rms_floor)
-            for index, run in enumerate(runs):
-                outcome = run.outcome(session, case, values)
+            # No kernel adds more often to an output than this has terms.
+            flushing = flushing_floor(case.truth, length) if flushed else 0.0
+            found = outcomes(runs, session, case, values)
+            for index, (run, outcome) in enumerate(zip(runs, found, strict=True)):
                 allowed = strict if run.kind == SUBSTRATE else lenient
+                allowed += flushing if run.flushes else 0.0
                 checks[index] = _worst(checks[index], outcome, own, allowed, pool_input.id)
-    return CheckReport(problem.id, tuple(checks), len(pool), invalid)
+    return CheckReport(problem.id, tuple(checks), len(pool), invalid, unjudged, zero)
+
+
+def _is_zero(case: Case) -> bool:
+    """Tell whether zeros are all that is right; indices choose something, whatever they are."""
+    outputs = case.truth.values()
+    return all(output.is_floating_point() and not output.any() for output in outputs)
 
 
 def _worst(

@@ -1,14 +1,19 @@
 """Running what a problem holds, kernels and torch callables alike."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_eval.devices.base import Binary, Case, Device, Outcome, Session
 from gpu_eval.problems.definition import Control, Problem, Substrate
+from gpu_eval.problems.flushed import adds_atomically
 from gpu_eval.problems.loader import kernel_source
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SUBSTRATE = "substrate"
 """What stands for a control's kind where an implementation is a substrate."""
@@ -30,6 +35,8 @@ class Runnable:
         Given for torch controls.
     substrate, binary : Substrate, Binary or None
         Given for CUDA implementations.
+    flushes : bool
+        Whether it adds by atomics that take subnormal numbers for zero here.
     """
 
     problem: Problem
@@ -38,15 +45,23 @@ class Runnable:
     control: Control | None = None
     substrate: Substrate | None = None
     binary: Binary | None = None
+    flushes: bool = False
 
-    def outcome(self, session: Session, case: Case, values: Mapping[str, int]) -> Outcome:
-        """Run on the session's current case, which is ``case``, and judge.
+    def launched(self, session: Session, values: Mapping[str, int]) -> Outcome:
+        """Run a CUDA implementation on the session's current case, and judge."""
+        assert self.substrate is not None
+        assert self.binary is not None
+        plan = self.substrate.plan.resolve(values, self.problem.scalars)
+        return session.run(self.binary, plan, deadline=DEADLINE)
 
-        A torch callable that raises is a crash, as a kernel that does is.
+    def called(self, case: Case) -> "dict[str, Tensor] | Outcome":
+        """Return what a torch callable gives; one that raises is a crash, as a kernel's is.
+
+        Raises
+        ------
+        OutOfMemoryError
+            Which says nothing about the callable.
         """
-        if self.substrate is not None and self.binary is not None:
-            plan = self.substrate.plan.resolve(values, self.problem.scalars)
-            return session.run(self.binary, plan, deadline=DEADLINE)
         import torch
 
         assert self.control is not None
@@ -54,10 +69,42 @@ class Runnable:
         try:
             with torch.no_grad():
                 outputs = self.control.run(case.tensors)
+        except torch.OutOfMemoryError:
+            raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             return Outcome(Status.CRASH, message=reason)
-        return session.judge({name: output.contiguous() for name, output in outputs.items()})
+        return {name: output.contiguous() for name, output in outputs.items()}
+
+
+def outcomes(
+    runs: Sequence[Runnable], session: Session, case: Case, values: Mapping[str, int]
+) -> list[Outcome]:
+    """Run all on the session's current case, which is ``case``, and judge, in their order.
+
+    Torch callables are judged several at a time: to wait for a GPU that others use, too, takes
+    longer than most of them.
+    """
+    from gpu_eval.campaign.callables import in_company
+
+    found: dict[int, Outcome] = {}
+    callables = []
+    for row, run in enumerate(runs):
+        if run.binary is None:
+            callables.append(row)
+        else:
+            found[row] = run.launched(session, values)
+    for rows in in_company(callables, case):
+        given = {}
+        for row in rows:
+            output = runs[row].called(case)
+            if isinstance(output, Outcome):
+                found[row] = output
+            else:
+                given[row] = output
+        if given:
+            found.update(zip(given, session.judge_many(list(given.values())), strict=True))
+    return [found[row] for row in range(len(runs))]
 
 
 def compile_all(problem: Problem, device: Device, cache: Path, jobs: int) -> list[Runnable]:
@@ -79,13 +126,14 @@ def compile_all(problem: Problem, device: Device, cache: Path, jobs: int) -> lis
         for name, _, substrate, flags in kernels
     ]
     compiled: dict[str, Runnable] = {}
-    for (name, kind, substrate, _), binary in zip(
-        kernels, device.compile(sources, cache, jobs), strict=True
+    for (name, kind, substrate, _), source, binary in zip(
+        kernels, sources, device.compile(sources, cache, jobs), strict=True
     ):
         if binary.path is None:
             path = problem.directory / substrate.source
             raise UserError(f"{path}: '{name}' does not compile: {binary.error}")
-        compiled[name] = Runnable(problem, name, kind, substrate=substrate, binary=binary)
+        flushes = device.flushes_atomics and adds_atomically(source.files)
+        compiled[name] = Runnable(problem, name, kind, None, substrate, binary, flushes)
     substrates = [compiled[s.name] for s in problem.substrates]
     controls = [
         compiled.get(c.name) or Runnable(problem, c.name, c.kind, control=c)

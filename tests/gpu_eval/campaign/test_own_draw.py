@@ -13,6 +13,7 @@ from gpu_eval.campaign.own_draw import (
     is_scalable,
     own_draw,
     seeded,
+    shared_parameters,
 )
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.errors import UserError
@@ -123,3 +124,27 @@ def test_hashed_draws_choose_among_the_same_numbers(name: str) -> None:
                 other.double().mean().item(), rel=0.35, abs=0.35
             )
             assert len(other.unique()) == len(one.unique()) or len(other.unique()) > 48
+
+
+def test_parameters_of_a_gpu_are_drawn_once_for_inputs_of_one_shape() -> None:
+    problem = normalization()
+    values = {"batch": 2, "height": 3, "width": 4}
+    first = shared_parameters(problem, values, "cuda")
+    assert shared_parameters(problem, values, "cuda") is first
+    assert torch.equal(first["gain"], initial_parameters(problem, values)["gain"])
+
+    def ones(shapes):
+        return {name: torch.ones(shape) for name, shape in shapes.items()}
+
+    assert shared_parameters(replace(problem, initialise=ones), values, "cuda")["gain"].eq(1).all()
+    assert shared_parameters(problem, values, "cuda") is not first
+    wider = {"batch": 2, "height": 5, "width": 7}
+    drawn = shared_parameters(problem, wider, "cuda")
+    assert {n: t.shape for n, t in drawn.items()} == {
+        n: t.shape for n, t in initial_parameters(problem, wider).items()
+    }
+    assert {n: t.shape for n, t in drawn.items()} != {n: t.shape for n, t in first.items()}
+    # A kernel on a processor can write over its parameters.
+    assert shared_parameters(problem, values, "cpu") is not shared_parameters(
+        problem, values, "cpu"
+    )

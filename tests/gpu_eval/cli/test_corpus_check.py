@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gpu_eval.cli.main import app
+from gpu_eval.problems.check import CheckReport
 from suiteopt.errors import UserError
 
 
@@ -44,6 +45,36 @@ def test_a_wrong_kernel_in_another_process_is_one_sentence(corpus: Path) -> None
             check(corpus, 2)
     finally:
         kernel.write_text(text)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("unjudged", [False, True])
+def test_what_is_not_proven_is_said(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, unjudged: bool, as_json: bool
+) -> None:
+    there = {"user/alpha:a": "PyTorch's own fp32 result is off"} if unjudged else {}
+    report = CheckReport("user/alpha", (), 1, {}, there, zero=0 if unjudged else 1)
+    monkeypatch.setattr("gpu_eval.cli.corpus._checked", lambda *_: iter([report]))
+    command = ["corpus", "check", "user/alpha", "--corpus", str(corpus), "--device", "cpu"]
+    result = CliRunner().invoke(app, command + ["--json"] * as_json, catch_exceptions=False)
+    assert result.exit_code == int(unjudged)
+    doubt = (
+        "no input can be judged: PyTorch's own fp32 result is off"
+        if unjudged
+        else "the right output is zero on every input, so that nothing is proven"
+    )
+    said = f"error: not within the allowance: user/alpha ({doubt})"
+    assert result.stderr == (said if unjudged else f"user/alpha: {doubt}") + "\n"
+    if as_json:
+        found = json.loads(result.stdout)
+        assert found["unproven"] == {"user/alpha": doubt}
+        (row,) = found["problems"]
+        assert row["unjudged"] == there
+        assert (row["passed"], row["proven"]) == (not unjudged, False)
+    else:
+        assert f"1 inputs, 0 of them invalid, {len(there)} unjudged" in " ".join(
+            result.stdout.split()
+        )
 
 
 @pytest.mark.parametrize(

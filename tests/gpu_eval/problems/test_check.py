@@ -197,6 +197,116 @@ def test_inputs_that_the_reference_cannot_do_are_listed(corpus: Corpus, tmp_path
         replace(problem, reference=never), TorchDevice(right), pool[:2], tmp_path
     )
     assert not nothing.passed
+    assert nothing.doubt == "no input is valid"
+
+
+def test_where_pytorch_is_as_wrong_as_the_output_is_large_nothing_is_judged(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    problem = corpus.problem("level1/019")
+
+    def cancelling(tensors):
+        x = tensors["x"]
+        offset = 1e9 if x.abs().max() < 0.5 else 1.0  # the own draw times 0.01
+        return {"y": (x + offset) - offset}
+
+    def wrong_there(tensors, reference):
+        return {"y": reference["y"] + 1} if tensors["x"].abs().max() < 0.5 else reference
+
+    lost = replace(problem, reference=cancelling, rounds=True, magnitude=None, controls=())
+    pool = candidate_pool(problem, PROFILES["demo"])[:5]
+    report = check_inputs(lost, TorchDevice(wrong_there), pool, tmp_path)
+    (name,) = report.unjudged
+    assert name == "level1/019:own-x0.01"
+    assert "PyTorch's own fp32 result is off by 1.8 times the output's RMS" in report.unjudged[name]
+    assert (report.inputs, report.judged, report.zero) == (5, 4, 0)
+    assert report.implementations[0].inputs == 4
+    assert report.passed
+    assert report.proven
+    assert not report.doubt
+
+    only = [i for i in pool if i.id == name]
+    nothing = check_inputs(lost, TorchDevice(right), only, tmp_path)
+    assert not nothing.passed
+    assert nothing.doubt == f"no input can be judged: {nothing.unjudged[name]}"
+
+
+def test_an_error_up_to_the_limit_is_judged(corpus: Corpus, tmp_path: Path) -> None:
+    problem = corpus.problem("level1/019")
+
+    def off_by(share: float) -> Problem:
+        def reference(tensors):
+            x = tensors["x"]
+            # Of ones, an fp32 result that is off by a share of the RMS; the truth is in fp64.
+            return {"y": torch.ones_like(x) + (share if x.dtype == torch.float32 else 0)}
+
+        return replace(problem, reference=reference, rounds=True, magnitude=None, controls=())
+
+    pool = candidate_pool(problem, PROFILES["demo"])[:1]
+    for share, judged in ((0.125, 1), (0.1875, 0)):
+        report = check_inputs(off_by(share), TorchDevice(right), pool, tmp_path)
+        assert (report.judged, len(report.unjudged)) == (judged, 1 - judged)
+
+
+def test_zeros_that_are_always_right_prove_nothing(corpus: Corpus, tmp_path: Path) -> None:
+    problem = corpus.problem("level1/019")
+    zero = replace(problem, reference=lambda tensors: {"y": tensors["x"] * 0}, controls=())
+    pool = candidate_pool(problem, PROFILES["demo"])[:3]
+    report = check_inputs(zero, TorchDevice(right), pool, tmp_path)
+    assert (report.judged, report.zero) == (3, 3)
+    assert report.passed
+    assert not report.proven
+    assert report.doubt == "the right output is zero on every input, so that nothing is proven"
+
+    def one(tensors, reference):
+        return {"y": reference["y"] + 1}
+
+    wrong = check_inputs(zero, TorchDevice(one), pool, tmp_path)
+    assert not wrong.passed
+    assert not wrong.doubt, "what is wrong says enough"
+
+
+def test_what_atomics_flush_on_a_gpu_is_allowed_to_them_alone(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = corpus.problem("level1/006")
+    pool = [i for i in candidate_pool(problem, PROFILES["demo"]) if i.id.endswith("own-0")]
+    tiny = 2.0**-70  # products of two such inputs are subnormal
+
+    def reference(tensors):
+        a, b = (tensors[name].double() * tiny for name in ("a", "b"))
+        return {"c": (a @ b).to(tensors["a"].dtype)}
+
+    def magnitude(tensors):
+        return reference({name: tensor.abs() for name, tensor in tensors.items()})
+
+    def flushing(tensors, reference):
+        c = reference["c"]
+        return {"c": torch.where(c.abs() < 2.0**-126, 0.0, c)}
+
+    kept = tuple(c for c in problem.controls if c.substrate is not None)
+    subnormal = replace(problem, reference=reference, magnitude=magnitude, controls=kept)
+
+    def failed(flushes: bool) -> set[str]:
+        monkeypatch.setattr(TorchDevice, "flushes_atomics", flushes)
+        report = check_inputs(subnormal, TorchDevice(flushing), pool, tmp_path)
+        assert report.judged == 1
+        return {i.name for i in report.implementations if not i.passed}
+
+    everyone = {*(s.name for s in problem.substrates), *(c.name for c in kept)}
+    assert failed(flushes=False) == everyone
+    assert failed(flushes=True) == everyone - {"atomic"}
+
+
+def test_running_out_of_memory_is_no_ones_fault(corpus: Corpus, tmp_path: Path) -> None:
+    def greedy(tensors):
+        raise torch.OutOfMemoryError("no room")
+
+    problem = replace(
+        corpus.problem("level1/019"), controls=(Control("greedy", "greedy", run=greedy),)
+    )
+    with pytest.raises(torch.OutOfMemoryError):
+        check(problem, right, tmp_path)
 
 
 def test_a_kernel_that_does_not_compile_is_named(corpus: Corpus, tmp_path: Path) -> None:
