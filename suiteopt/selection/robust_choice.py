@@ -30,9 +30,10 @@ def choose_robust(
     strength = STRENGTHS[int(choose_strength(problems, everything, groups, INNER)[0])]
     chosen = []
     for problem in problems:
+        best = problem.best(problem.pool.training(everything), np.array([[strength]]))
         instance = problem.case.instance
         plain = solve(instance, budget, solver)
-        columns = problem.bank.sets[int(problem.best(everything, strength)[0])]
+        columns = problem.bank.sets[int(best[0, 0])]
         value = score(instance, columns)
         chosen.append(
             replace(

@@ -34,10 +34,18 @@ def problems_of(matrix: Matrix, budget: int = 1):  # type: ignore[no-untyped-def
 
 def test_other_problems_break_a_tie(tmp_path: Path) -> None:
     first, _ = problems_of(planted(tmp_path / "m"))
-    everything = np.ones((1, 8), dtype=np.bool_)
-    plain = first.bank.sets[first.best(everything, 0.0)[0]]
-    robust = first.bank.sets[first.best(everything, 1.0)[0]]
+    everything = first.pool.training(np.ones((1, 8), dtype=np.bool_))
+    found = first.best(everything, np.array([[0.0], [1.0]]))[:, 0]
+    plain, robust = (first.bank.sets[place] for place in found)
     assert (plain, robust) == ((0,), (1,))  # r is what B is full of, and i1 kills it there
+
+
+def row_weights(problem, training, strength):  # type: ignore[no-untyped-def]
+    """Weight of every mutant, shape (all mutants, folds)."""
+    seen = problem.pool.training(training)
+    asked = np.full(len(training), strength)
+    weights = problem.weights(problem.trained(seen), problem.spread(seen), asked)
+    return weights[problem.groups] * seen.seen
 
 
 def test_weights_are_a_distribution_and_plain_at_strength_nothing(tmp_path: Path) -> None:
@@ -45,12 +53,13 @@ def test_weights_are_a_distribution_and_plain_at_strength_nothing(tmp_path: Path
         training = np.random.default_rng(0).random((20, 8)) < 0.7
         training[:, [0, 2]] = True
         for strength in STRENGTHS:
-            weights = problem.weights(training, strength)
+            weights = row_weights(problem, training, strength)
             assert np.all(weights >= 0)
             assert np.abs(weights.sum(axis=0) - SCALE).max() <= len(weights)
-            assert np.all(weights[~training[:, problem.rows].T] == 0)  # nothing held out counts
-        plain = problem.weights(training, 0.0)
-        assert np.all(plain[problem.mutants :] == 0)
+            assert np.all(weights[~training.T] == 0)  # nothing held out counts
+        foreign = np.ones(8, dtype=np.bool_)
+        foreign[problem.span] = False
+        assert np.all(row_weights(problem, training, 0.0)[foreign] == 0)
 
 
 def test_at_strength_nothing_choice_is_plain_coverage_with_its_ties(tmp_path: Path) -> None:
@@ -60,7 +69,8 @@ def test_at_strength_nothing_choice_is_plain_coverage_with_its_ties(tmp_path: Pa
     chosen = select(matrix, 2)
     everything = np.ones((1, 18), dtype=np.bool_)
     for problem, part in zip(problems_of(matrix, 2), chosen.problems, strict=True):
-        columns = problem.bank.sets[problem.best(everything, 0.0)[0]]
+        seen = problem.pool.training(everything)
+        columns = problem.bank.sets[problem.best(seen, np.zeros((1, 1)))[0, 0]]
         names = {problem.case.instance.inputs[column] for column in columns}
         assert names == set(part.selection.members)
 
