@@ -89,6 +89,25 @@ class Pool:
         return Training(seen, (cells @ seen).reshape(operations, self.classes, len(training)))
 
 
+@dataclass(frozen=True)
+class Optimum:
+    """The best suite of one problem, and the proof.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Ascending.
+    value : int
+        Of the objective, in parts of `SCALE`, counted mutant by mutant.
+    bound : int
+        The most that any suite within the budget is worth: all of them are tabled.
+    """
+
+    columns: tuple[int, ...]
+    value: int
+    bound: int
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """One problem with the mutants of all others seen through its columns.
@@ -169,19 +188,6 @@ class Problem:
         whole: NDArray[np.float32] = np.rint(SCALE * mixed).astype(np.float32)
         return whole
 
-    def values(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Value of all sets under weights of kinds, shape (kinds, f); shape (sets, f)."""
-        padded = self.bank.padded
-        value = np.empty((len(padded), weights.shape[1]), dtype=np.float32)
-        step = max(1, _PRODUCT_CELLS // max(1, len(weights)))
-        for start in range(0, len(padded), step):
-            part = padded[start : start + step]
-            killed = self.killers[part[:, 0]]
-            for position in range(1, part.shape[1]):
-                killed |= self.killers[part[:, position]]
-            np.matmul(killed.astype(np.float32), weights, out=value[start : start + step])
-        return value
-
     def best(self, training: Training, strengths: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of the best sets; ties as in plain coverage.
 
@@ -204,18 +210,48 @@ class Problem:
             return found
         trained, spread = self.trained(training), self.spread(training)
         count = self._cells.by_mutant @ training.seen
+        rows, folds = np.nonzero(strengths > 0)
         step = max(1, _PRODUCT_CELLS // len(self.bank.sets))
-        for place, row in enumerate(strengths):
-            folds = np.flatnonzero(row > 0)
-            for start in range(0, len(folds), step):
-                part = folds[start : start + step]
-                some = slice(None) if len(part) == len(row) else part
-                weights = self.weights(trained[some], spread[:, some], row[some])
-                weighed = weights[self._cells.groups] * count[:, some]
-                value = self.values(self._cells.by_kind @ weighed)
-                tied = value == value.max(axis=0)
-                found[place, part] = break_ties(self.bank, tied, plain[:, some])
+        for start in range(0, len(folds), step):
+            row, fold = rows[start : start + step], folds[start : start + step]
+            weights = self.weights(trained[fold], spread[:, fold], strengths[row, fold])
+            value = self._values(weights, count[:, fold])
+            found[row, fold] = break_ties(self.bank, value == value.max(axis=0), plain[:, fold])
         return found
+
+    def optimum(self, training: Training, strength: float) -> Optimum:
+        """Choose for one training set, with what proves the choice.
+
+        Parameters
+        ----------
+        training : Training
+            One alone.
+        strength : float
+        """
+        weights = self.weights(self.trained(training), self.spread(training), np.array([strength]))
+        value = self._values(weights, self._cells.by_mutant @ training.seen)
+        seen = training.seen[self.span] > 0
+        plain = np.where(seen, self.case.instance.weights[:, None], 0)
+        best = int(break_ties(self.bank, value == value.max(axis=0), plain)[0])
+        killed = self.killers[[*self.bank.sets[best], -1]].any(axis=0)[self.kinds]
+        worth = (weights[self.groups] * training.seen)[killed].sum(dtype=np.float64)
+        return Optimum(self.bank.sets[best], int(worth), int(value.max()))
+
+    def _values(
+        self, weights: NDArray[np.float32], count: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Value of all sets, shape (sets, folds), by weights of groups and counts of cells."""
+        weighed = self._cells.by_kind @ (weights[self._cells.groups] * count)
+        padded = self.bank.padded
+        value = np.empty((len(padded), weighed.shape[1]), dtype=np.float32)
+        step = max(1, _PRODUCT_CELLS // max(1, len(weighed)))
+        for start in range(0, len(padded), step):
+            part = padded[start : start + step]
+            killed = self.killers[part[:, 0]]
+            for position in range(1, part.shape[1]):
+                killed |= self.killers[part[:, position]]
+            np.matmul(killed.astype(np.float32), weighed, out=value[start : start + step])
+        return value
 
     @cached_property
     def _cells(self) -> "_Cells":
