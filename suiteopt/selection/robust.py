@@ -29,6 +29,7 @@ from scipy.sparse import csr_array
 
 from suiteopt.selection.bank import Bank, best_sets, break_ties
 from suiteopt.selection.cases import Case
+from suiteopt.selection.robust_pool import Pool, Training, indicator
 
 KAPPA = 2.0
 ALPHA = 0.25
@@ -37,56 +38,6 @@ SCALE = 10**6
 """Weights are whole millionths: sums compare exactly, in float32 below 2**24 of them too."""
 
 _PRODUCT_CELLS = 4_000_000  # a table of values, or a part of the sets, in memory
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Training sets over the mutants of all problems, counted once for all problems.
-
-    Attributes
-    ----------
-    seen : ndarray of float32, shape (all mutants, folds)
-        1 where a mutant is trained on.
-    by_operation : ndarray of float32, shape (operation classes, classes, folds)
-        Mutants trained on.
-    """
-
-    seen: NDArray[np.float32]
-    by_operation: NDArray[np.float32]
-
-    def some(self, folds: NDArray[np.bool_]) -> "Training":
-        """Return some of the training sets."""
-        if folds.all():
-            return self
-        return Training(self.seen[:, folds], self.by_operation[:, :, folds])
-
-
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """The mutants of all problems, one problem behind the other.
-
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (all mutants,)
-        Number of the class of each.
-    operations : ndarray of intp, shape (all mutants,)
-        Number of its problem's operation class.
-    """
-
-    labels: NDArray[np.intp]
-    operations: NDArray[np.intp]
-
-    @property
-    def classes(self) -> int:
-        """How many there are."""
-        return int(self.labels.max(initial=-1)) + 1
-
-    def training(self, training: NDArray[np.bool_]) -> Training:
-        """Count training sets, shape (folds, all mutants)."""
-        seen = np.ascontiguousarray(training.T, dtype=np.float32)
-        operations = int(self.operations.max(initial=-1)) + 1
-        cells = _indicator(self.operations * self.classes + self.labels, operations * self.classes)
-        return Training(seen, (cells @ seen).reshape(operations, self.classes, len(training)))
 
 
 @dataclass(frozen=True)
@@ -150,7 +101,7 @@ class Problem:
 
     def spread(self, training: Training) -> NDArray[np.float64]:
         """Weight of one mutant of each group where only classes count; shape (groups, folds)."""
-        own = _indicator(self.pool.labels[self.span], self.pool.classes)
+        own = indicator(self.pool.labels[self.span], self.pool.classes)
         count = (own @ training.seen[self.span]).astype(np.float64)
         close = training.by_operation[self.operation] - count
         all_far = training.by_operation.sum(axis=0) - count
@@ -233,7 +184,7 @@ class Problem:
         seen = training.seen[self.span] > 0
         plain = np.where(seen, self.case.instance.weights[:, None], 0)
         best = int(break_ties(self.bank, value == value.max(axis=0), plain)[0])
-        killed = self.killers[[*self.bank.sets[best], -1]].any(axis=0)[self.kinds]
+        killed = np.asarray(self.killers[[*self.bank.sets[best], -1]].any(axis=0))[self.kinds]
         worth = (weights[self.groups] * training.seen)[killed].sum(dtype=np.float64)
         return Optimum(self.bank.sets[best], int(worth), int(value.max()))
 
@@ -260,8 +211,8 @@ class Problem:
         kinds = np.asarray(pairs // groups, dtype=np.intp)
         return _Cells(
             np.asarray(pairs % groups, dtype=np.intp),
-            _indicator(cells.ravel(), len(pairs)),
-            _indicator(kinds, self.killers.shape[1]),
+            indicator(cells.ravel(), len(pairs)),
+            indicator(kinds, self.killers.shape[1]),
         )
 
 
@@ -272,12 +223,6 @@ class _Cells:
     groups: NDArray[np.intp]
     by_mutant: csr_array
     by_kind: csr_array
-
-
-def _indicator(numbers: NDArray[np.intp], count: int) -> csr_array:
-    """Table with a 1 at (number, place) of each place: its product adds up by number."""
-    ones = np.ones(len(numbers), dtype=np.float32)
-    return csr_array((ones, (numbers, np.arange(len(numbers)))), shape=(count, len(numbers)))
 
 
 def choose_strength(

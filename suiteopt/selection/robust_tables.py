@@ -11,7 +11,8 @@ from suiteopt.selection.bank import BANK_CELLS, bank_cells, make_bank
 from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import comparator_of, input_rows
 from suiteopt.selection.cuts import dense_part
-from suiteopt.selection.robust import Pool, Problem
+from suiteopt.selection.robust import Problem
+from suiteopt.selection.robust_pool import Pool
 
 Key = tuple[str, ...]
 

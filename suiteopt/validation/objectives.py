@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
-from suiteopt.selection.robust import STRENGTHS, Problem, Training, choose_strength
+from suiteopt.selection.robust import STRENGTHS, Problem, choose_strength
+from suiteopt.selection.robust_pool import Training
 from suiteopt.selection.robust_tables import prepare
 from suiteopt.validation.bootstrap import share_interval, sign_flip_p
 from suiteopt.validation.figures import share_of
