@@ -115,6 +115,8 @@ class ProblemSelection:
                 for name, tolerance in zip(chosen.members, self.tolerances, strict=True)
             ],
             "bound": chosen.bound,
+            "value": chosen.value,
+            "value_bound": chosen.value_bound,
             "status": str(chosen.status),
             "secondary": str(chosen.secondary),
             "optima": chosen.optima,

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Proof(StrEnum):
-    """What is known about the primary objective."""
+    """What is known about the objective that was chosen by."""
 
     PROVED = "proved"  # the bound equals the value
     FEASIBLE = "feasible"  # a bound above the value is all there is
@@ -63,6 +63,9 @@ class Selection:
         What produced the bound.
     seconds : float
         Wall-clock time; not part of equality.
+    value, value_bound : int or None
+        Of another objective that the members were chosen by, and the most that any choice within
+        the budget is worth by it, in millionths; None where detection is what they were chosen by.
     """
 
     problem: str
@@ -79,6 +82,8 @@ class Selection:
     solver: str
     version: str
     seconds: float = field(compare=False, default=0.0)
+    value: int | None = None
+    value_bound: int | None = None
 
     def __post_init__(self) -> None:
         if not self.detected <= self.bound <= self.total:
@@ -86,13 +91,20 @@ class Selection:
                 f"{self.problem}: a bound of {self.bound} cannot stand between "
                 f"{self.detected} detected and {self.total} in all"
             )
+        if self.value is not None and (self.value_bound is None or self.value > self.value_bound):
+            raise ValueError(
+                f"{self.problem}: {self.value} millionths cannot be worth more than the bound of "
+                f"{self.value_bound}"
+            )
 
     @property
     def status(self) -> Proof:
         """Derived from value and bound, so that it cannot claim what they do not show."""
-        return Proof.PROVED if self.detected == self.bound else Proof.FEASIBLE
+        by_detection = self.value is None
+        proved = self.detected == self.bound if by_detection else self.value == self.value_bound
+        return Proof.PROVED if proved else Proof.FEASIBLE
 
     @property
     def gap(self) -> int:
-        """Weight between the value and the bound; 0 where proved."""
+        """Weight between detection and its bound; 0 where proved by detection."""
         return self.bound - self.detected

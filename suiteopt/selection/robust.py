@@ -14,22 +14,49 @@ kill vectors, so that two inputs which kill the same faults are not counted as i
 Each of these is a mixture of what single mutants do, so the objective is a weighted coverage over
 the problem's own mutants and those of the others, and the same tables maximise it exactly. Ties
 fall as in plain coverage. Nothing held out has a weight.
+
+All mutants of one class and relation (own, near, far) weigh the same, so that weights are made for
+these groups, and mutants are counted by group and kills before anything is multiplied.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from suiteopt.selection.bank import Bank, break_ties, product
+from suiteopt.selection.bank import Bank, best_sets, break_ties
 from suiteopt.selection.cases import Case
+from suiteopt.selection.robust_pool import Pool, Training, indicator
 
 KAPPA = 2.0
 ALPHA = 0.25
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SCALE = 10**6
-"""Weights are whole millionths: sums compare exactly."""
+"""Weights are whole millionths: sums compare exactly, in float32 below 2**24 of them too."""
+
+_PRODUCT_CELLS = 4_000_000  # a table of values, or a part of the sets, in memory
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best suite of one problem, and the proof.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Ascending.
+    value : int
+        Of the objective, in parts of `SCALE`, counted mutant by mutant.
+    bound : int
+        The most that any suite within the budget is worth: all of them are tabled.
+    """
+
+    columns: tuple[int, ...]
+    value: int
+    bound: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,44 +68,44 @@ class Problem:
     case : Case
     bank : Bank
         Of its own mutants.
-    wide : Bank
-        Of all mutants, over the same sets: own ones first, then those of the others.
-    rows : ndarray of intp
-        Place of each row of ``wide`` among the mutants of all problems.
-    own, near, far : ndarray of bool, classes x rows
-        Class membership of own mutants, of those in problems of the same operation class, and of
-        all foreign ones.
+    pool : Pool
+    span : slice
+        Where its own mutants stand in the pool.
+    operation : int
+        Number of its operation class.
+    kinds : ndarray of intp, shape (all mutants,)
+        Mutants with equal kills here have the same number.
+    killers : ndarray of bool, shape (columns + 1, kinds)
+        What each column kills; the last row is what is killed without one.
     """
 
     case: Case
     bank: Bank
-    wide: Bank
-    rows: NDArray[np.intp]
-    own: NDArray[np.bool_]
-    near: NDArray[np.bool_]
-    far: NDArray[np.bool_]
+    pool: Pool
+    span: slice
+    operation: int
+    kinds: NDArray[np.intp]
+    killers: NDArray[np.bool_]
 
-    @property
-    def mutants(self) -> int:
-        """Own ones."""
-        return len(self.case.instance.mutants)
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """Group of every mutant: own classes first, then near ones, then far ones."""
+        relation = np.where(self.pool.operations == self.operation, 1, 2)
+        relation[self.span] = 0
+        return np.asarray(relation * self.pool.classes + self.pool.labels, dtype=np.intp)
 
-    def weights(self, training: NDArray[np.bool_], strength: float) -> NDArray[np.int64]:
-        """Weight of every row of ``wide`` under some training sets.
+    def trained(self, training: Training) -> NDArray[np.float64]:
+        """How many own mutants are trained on, at least 1; shape (folds,)."""
+        count = training.seen[self.span].sum(axis=0, dtype=np.float64)
+        return np.asarray(np.maximum(count, 1.0), dtype=np.float64)
 
-        Parameters
-        ----------
-        training : ndarray of bool, shape (folds, all mutants)
-        strength : float
-
-        Returns
-        -------
-        ndarray of int64, shape (rows, folds)
-        """
-        seen = training[:, self.rows].T.astype(np.float64)
-        own, near, far = (table.astype(np.float64) for table in (self.own, self.near, self.far))
-        count, close, all_far = own @ seen, near @ seen, far @ seen
-        mine = np.maximum(seen[: self.mutants].sum(axis=0), 1.0)
+    def spread(self, training: Training) -> NDArray[np.float64]:
+        """Weight of one mutant of each group where only classes count; shape (groups, folds)."""
+        own = indicator(self.pool.labels[self.span], self.pool.classes)
+        count = (own @ training.seen[self.span]).astype(np.float64)
+        close = training.by_operation[self.operation] - count
+        all_far = training.by_operation.sum(axis=0) - count
+        mine = self.trained(training)
         theirs = np.maximum(all_far.sum(axis=0), 1.0)
         alpha = np.where(all_far.sum(axis=0) > 0, ALPHA * mine, 0.0)
         share = (count + alpha * all_far / theirs) / np.maximum(mine + alpha, 1.0)
@@ -87,19 +114,115 @@ class Problem:
         pull = part * kappa
         by_near = pull / (close + KAPPA)
         by_far = pull * KAPPA / (close + KAPPA) / np.maximum(all_far, 1.0)
-        spread = (own.T @ part + near.T @ by_near + far.T @ by_far) * seen
-        plain = np.zeros_like(spread)
-        plain[: self.mutants] = seen[: self.mutants] / mine
-        mixed = (1.0 - strength) * plain + strength * spread
-        whole: NDArray[np.int64] = np.rint(SCALE * mixed).astype(np.int64)
+        return np.concatenate([part, by_near + by_far, by_far])
+
+    def weights(
+        self,
+        trained: NDArray[np.float64],
+        spread: NDArray[np.float64],
+        strength: NDArray[np.float64],
+    ) -> NDArray[np.float32]:
+        """Whole weight of one mutant of each group that is trained on.
+
+        Parameters
+        ----------
+        trained : ndarray of float64, shape (folds,)
+        spread : ndarray of float64, shape (groups, folds)
+        strength : ndarray of float64, shape (folds,)
+
+        Returns
+        -------
+        ndarray of float32, shape (groups, folds)
+        """
+        mixed = strength * spread
+        mixed[: self.pool.classes] += (1.0 - strength) / trained
+        whole: NDArray[np.float32] = np.rint(SCALE * mixed).astype(np.float32)
         return whole
 
-    def best(self, training: NDArray[np.bool_], strength: float) -> NDArray[np.intp]:
-        """Positions of the best sets, one a training set; ties as in plain coverage."""
-        own = self.rows[: self.mutants]
-        value = product(self.wide.detected, self.wide.summed(self.weights(training, strength)))
-        plain = np.where(training[:, own].T, self.case.instance.weights[:, None], 0)
-        return break_ties(self.bank, value == value.max(axis=0), plain)
+    def best(self, training: Training, strengths: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Positions of the best sets; ties as in plain coverage.
+
+        Parameters
+        ----------
+        training : Training
+        strengths : ndarray of float64, shape (n, folds)
+            What to choose by in each training set, n times.
+
+        Returns
+        -------
+        ndarray of intp, shape (n, folds)
+        """
+        seen = training.seen[self.span] > 0
+        plain = np.where(seen, self.case.instance.weights[:, None], 0)
+        found = np.zeros(strengths.shape, dtype=np.intp)
+        if np.any(strengths == 0):
+            found[:] = best_sets(self.bank, plain)
+        if not np.any(strengths > 0):
+            return found
+        trained, spread = self.trained(training), self.spread(training)
+        count = self._cells.by_mutant @ training.seen
+        rows, folds = np.nonzero(strengths > 0)
+        step = max(1, _PRODUCT_CELLS // len(self.bank.sets))
+        for start in range(0, len(folds), step):
+            row, fold = rows[start : start + step], folds[start : start + step]
+            weights = self.weights(trained[fold], spread[:, fold], strengths[row, fold])
+            value = self._values(weights, count[:, fold])
+            found[row, fold] = break_ties(self.bank, value == value.max(axis=0), plain[:, fold])
+        return found
+
+    def optimum(self, training: Training, strength: float) -> Optimum:
+        """Choose for one training set, with what proves the choice.
+
+        Parameters
+        ----------
+        training : Training
+            One alone.
+        strength : float
+        """
+        weights = self.weights(self.trained(training), self.spread(training), np.array([strength]))
+        value = self._values(weights, self._cells.by_mutant @ training.seen)
+        seen = training.seen[self.span] > 0
+        plain = np.where(seen, self.case.instance.weights[:, None], 0)
+        best = int(break_ties(self.bank, value == value.max(axis=0), plain)[0])
+        killed = np.asarray(self.killers[[*self.bank.sets[best], -1]].any(axis=0))[self.kinds]
+        worth = (weights[self.groups] * training.seen)[killed].sum(dtype=np.float64)
+        return Optimum(self.bank.sets[best], int(worth), int(value.max()))
+
+    def _values(
+        self, weights: NDArray[np.float32], count: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Value of all sets, shape (sets, folds), by weights of groups and counts of cells."""
+        weighed = self._cells.by_kind @ (weights[self._cells.groups] * count)
+        padded = self.bank.padded
+        value = np.empty((len(padded), weighed.shape[1]), dtype=np.float32)
+        step = max(1, _PRODUCT_CELLS // max(1, len(weighed)))
+        for start in range(0, len(padded), step):
+            part = padded[start : start + step]
+            killed = self.killers[part[:, 0]]
+            for position in range(1, part.shape[1]):
+                killed |= self.killers[part[:, position]]
+            np.matmul(killed.astype(np.float32), weighed, out=value[start : start + step])
+        return value
+
+    @cached_property
+    def _cells(self) -> "_Cells":
+        groups = 3 * self.pool.classes
+        pairs, cells = np.unique(self.kinds * groups + self.groups, return_inverse=True)
+        kinds = np.asarray(pairs // groups, dtype=np.intp)
+        return _Cells(
+            np.asarray(pairs % groups, dtype=np.intp),
+            indicator(cells.ravel(), len(pairs)),
+            indicator(kinds, self.killers.shape[1]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Mutants of one kind and one group: what is counted before anything is weighed."""
+
+    groups: NDArray[np.intp]
+    by_mutant: csr_array
+    by_kind: csr_array
 
 
 def choose_strength(
@@ -138,14 +261,17 @@ def choose_strength(
     out = np.concatenate([training & (folds == fold) for fold in range(inner)])
     kept = np.concatenate([training & (folds != fold) for fold in range(inner)])
     value = np.zeros((len(strengths), len(training)))
+    if not problems:
+        return np.zeros(len(training), dtype=np.intp)
+    counted = problems[0].pool.training(kept)
     for problem in problems:
-        own = problem.rows[: problem.mutants]
-        usable = kept[:, own].any(axis=1) & out[:, own].any(axis=1)
+        usable = np.asarray(kept[:, problem.span].any(axis=1) & out[:, problem.span].any(axis=1))
         if not usable.any():
             continue
-        for place, strength in enumerate(strengths):
-            killed = problem.bank.detects(problem.best(kept[usable], strength))
+        asked = np.repeat(np.array(strengths)[:, None], int(usable.sum()), axis=1)
+        judged = out[usable][:, problem.span]
+        for place, best in enumerate(problem.best(counted.some(usable), asked)):
             hits = np.zeros(len(kept))
-            hits[usable] = (killed & out[usable][:, own]).sum(axis=1)
+            hits[usable] = (problem.bank.detects(best) & judged).sum(axis=1)
             value[place] += hits.reshape(inner, len(training)).sum(axis=0)
     return np.asarray(value.argmax(axis=0), dtype=np.intp)

@@ -1,22 +1,18 @@
 """Tables of the held-out objective: the mutants of all problems, seen through one's columns."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.bank import (
-    BANK_CELLS,
-    bank_cells,
-    make_bank,
-)
+from suiteopt.selection.bank import BANK_CELLS, bank_cells, make_bank
 from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import comparator_of, input_rows
-from suiteopt.selection.instance import Instance
+from suiteopt.selection.cuts import dense_part
 from suiteopt.selection.robust import Problem
+from suiteopt.selection.robust_pool import Pool
 
 Key = tuple[str, ...]
 
@@ -35,42 +31,67 @@ def prepare(matrix: Matrix, found: Sequence[Case], budget: int) -> tuple[Problem
     UserError
         If there are too many small suites to table.
     """
-    keys = [_keys(matrix, case, case.table.inputs) for case in found]
-    kills = [_table_kills(case) for case in found]
-    classes = [_classes(matrix, case) for case in found]
-    starts = np.cumsum([0, *(len(case.instance.mutants) for case in found)])
-    problems = []
-    for place, case in enumerate(found):
+    for case in found:
         if bank_cells(case.instance, budget) > BANK_CELLS:
             raise UserError(
                 f"the objective held-out tables all suites of up to {budget} inputs, which are too "
                 f"many for {case.problem}; give a smaller --budget or --objective coverage"
             )
-        columns = _keys(matrix, case, case.instance.inputs)
-        others = [other for other in range(len(found)) if other != place]
-        foreign = [_seen_through(kills[other], keys[other], columns) for other in others]
-        rows = np.concatenate(
-            [np.arange(starts[q], starts[q + 1]) for q in (place, *others)]
-        ).astype(np.intp)
-        operation = classes[place][0]
-        labels = [label for q in (place, *others) for label in classes[q][1]]
-        same = [classes[q][0] == operation for q in (place, *others) for _ in classes[q][1]]
-        names = {label: number for number, label in enumerate(sorted(set(labels)))}
-        member = np.zeros((len(names), len(labels)), dtype=np.bool_)
-        member[[names[label] for label in labels], np.arange(len(labels))] = True
-        mine = np.arange(len(labels)) < len(case.instance.mutants)
+    columns = [_keys(matrix, case, case.instance.inputs) for case in found]
+    numbers = {
+        key: place for place, key in enumerate(sorted({key for own in columns for key in own}))
+    }
+    seen = [_by_recipe(case, _keys(matrix, case, case.table.inputs), numbers) for case in found]
+    nothing = np.zeros((0, len(numbers)), dtype=np.bool_)
+    vectors, alike = _distinct(np.concatenate([nothing, *seen]))
+    labels = [_classes(matrix, case) for case in found]
+    operations = _numbered(
+        [(str(matrix.problem(case.problem)["operation_class"]),) for case in found]
+    )
+    sizes = [len(case.instance.mutants) for case in found]
+    pool = Pool(
+        _numbered([label for own in labels for label in own]),
+        np.repeat(operations, sizes),
+    )
+    starts = np.cumsum([0, *sizes])
+    problems = []
+    for case, own, operation, start, stop in zip(
+        found, columns, operations, starts, starts[1:], strict=False
+    ):
+        instance = case.instance
+        given = instance.given > 0
+        mine = np.column_stack([instance.kills | given[:, None], given])
+        foreign = vectors[:, [numbers[key] for key in own]]
+        foreign = np.column_stack([foreign, np.zeros(len(foreign), dtype=np.bool_)])
+        kinds, of_rows = _distinct(np.concatenate([foreign, mine]))
+        of_mutants = of_rows[alike]
+        of_mutants[start:stop] = of_rows[len(foreign) :]
         problems.append(
             Problem(
                 case=case,
-                bank=make_bank(case.instance, budget),
-                wide=make_bank(_widened(case.instance, foreign), budget),
-                rows=rows,
-                own=member & mine,
-                near=member & ~mine & np.array(same),
-                far=member & ~mine,
+                bank=make_bank(instance, budget),
+                pool=pool,
+                span=slice(int(start), int(stop)),
+                operation=int(operation),
+                kinds=of_mutants,
+                killers=np.ascontiguousarray(kinds.T),
             )
         )
     return tuple(problems)
+
+
+def _numbered(labels: Sequence[Key]) -> NDArray[np.intp]:
+    """Number labels in their order."""
+    numbers = {label: number for number, label in enumerate(sorted(set(labels)))}
+    return np.array([numbers[label] for label in labels], dtype=np.intp)
+
+
+def _distinct(table: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Distinct rows, and the number of the one that each row equals."""
+    packed = np.packbits(np.column_stack([table, np.ones(len(table), dtype=np.bool_)]), axis=1)
+    rows = np.ascontiguousarray(packed).view([("", np.uint8)] * packed.shape[1]).ravel()
+    _, first, numbers = np.unique(rows, return_index=True, return_inverse=True)
+    return table[first], np.asarray(numbers.ravel(), dtype=np.intp)
 
 
 def _keys(matrix: Matrix, case: Case, columns: Sequence[str]) -> list[Key]:
@@ -89,45 +110,25 @@ def _keys(matrix: Matrix, case: Case, columns: Sequence[str]) -> list[Key]:
     ]
 
 
-def _table_kills(case: Case) -> NDArray[np.bool_]:
-    kills = case.table.kills[case.rows_of(case.table)].toarray()
-    return np.asarray(kills & np.isfinite(case.table.tolerances))
-
-
-def _classes(matrix: Matrix, case: Case) -> tuple[str, list[Key]]:
-    """Operation class of a problem, and rule and kind of site of its mutants."""
-    operation = str(matrix.problem(case.problem)["operation_class"])
-    labels = [
+def _classes(matrix: Matrix, case: Case) -> list[Key]:
+    """Rule and kind of site of a problem's mutants."""
+    return [
         ("+".join(rules), "+".join(sorted({file.rpartition(".")[2] for file in files})))
         for rules, files in zip(case.rules, case.about.files, strict=True)
     ]
-    return operation, list(labels)
 
 
-def _seen_through(
-    kills: NDArray[np.bool_], keys: Sequence[Key], columns: Sequence[Key]
-) -> NDArray[np.bool_]:
-    """Kills of another problem in the order of these columns; nothing where it lacks a recipe."""
+def _by_recipe(case: Case, keys: Sequence[Key], numbers: Mapping[Key, int]) -> NDArray[np.bool_]:
+    """Kills of a problem's mutants by recipe; nothing where the problem lacks it.
+
+    Of several inputs by the same recipe the first one counts.
+    """
     places: dict[Key, int] = {}
     for place, key in enumerate(keys):
         places.setdefault(key, place)
-    seen = np.zeros((len(kills), len(columns)), dtype=np.bool_)
-    for column, key in enumerate(columns):
-        if key in places:
-            seen[:, column] = kills[:, places[key]]
+    shared = [key for key in numbers if key in places]
+    columns = [places[key] for key in shared]
+    kills = dense_part(case.table.kills, case.rows_of(case.table), columns)
+    seen = np.zeros((len(kills), len(numbers)), dtype=np.bool_)
+    seen[:, [numbers[key] for key in shared]] = kills & np.isfinite(case.table.tolerances[columns])
     return seen
-
-
-def _widened(instance: Instance, foreign: Sequence[NDArray[np.bool_]]) -> Instance:
-    """The instance with the mutants of other problems below its own; they have no slack."""
-    more = sum(len(part) for part in foreign)
-    nothing = np.zeros((more, len(instance.inputs)), dtype=np.int32)
-    return replace(
-        instance,
-        mutants=(*instance.mutants, *(f"foreign {row}" for row in range(more))),
-        kills=np.ascontiguousarray(np.vstack([instance.kills, *foreign])),
-        weights=np.concatenate([instance.weights, np.ones(more, dtype=np.int64)]),
-        slack=np.vstack([instance.slack, nothing]),
-        given=np.concatenate([instance.given, np.zeros(more, dtype=np.int8)]),
-        given_slack=np.concatenate([instance.given_slack, np.zeros(more, dtype=np.int32)]),
-    )

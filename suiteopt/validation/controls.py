@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suiteopt.matrix.judge import tolerances_in_force
 from suiteopt.matrix.kill import KillTable
-from suiteopt.matrix.layout import Layout, layout_of
+from suiteopt.matrix.layout import Layout, floors_of, layout_of
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
@@ -172,7 +174,7 @@ def _of_problem(
     kinds = {name: kind_of[name] for name in calibrating}
     block = None if case.block is None else _looked_at(layout, case, case.block)
 
-    def judged(oracle: Oracle, controls: Sequence[str] | None) -> tuple[KillTable, Instance]:
+    def judged(oracle: Oracle, controls: Sequence[str]) -> _Suite:
         table = judged_table(
             matrix,
             case.problem,
@@ -181,7 +183,39 @@ def _of_problem(
             include_locked=question.locked,
             block=block,
         )
-        return table, case_instance(matrix, table, case.instance.mutants, question)
+        instance = case_instance(matrix, table, case.instance.mutants, question)
+        return _suite(table, instance, budget, solver)
+
+    whole: list[tuple[Oracle, _Suite]] = []
+
+    def by_all(oracle: Oracle) -> _Suite:
+        """Return the suite that all calibrating controls give."""
+        for before, suite in whole:
+            if before == oracle:
+                return suite
+        if oracle == question.oracle:
+            suite = _suite(case.table, case.instance, budget, solver)
+        else:
+            suite = judged(oracle, calibrating)
+        whole.append((oracle, suite))
+        return suite
+
+    def without(oracle: Oracle, rest: Sequence[str]) -> _Suite:
+        """Return what is left of the calibrating controls gives; often all of them give it."""
+        if block is None:
+            return judged(oracle, rest)
+        tolerances = tolerances_in_force(
+            oracle,
+            floors_of(matrix, case.problem, oracle.comparator),
+            layout.dtype,
+            block,
+            np.array([layout.rows[name] for name in rest], dtype=np.intp),
+            (len(layout.ids), len(layout.names)),
+        )
+        suite = by_all(oracle)
+        columns = _columns_that_matter(layout, case)
+        alike = _alike(suite.table, rest, tolerances, columns)
+        return suite if alike else judged(oracle, rest)
 
     rows: list[HeldOutControl] = []
     for kind in sorted(set(kinds.values())):
@@ -193,23 +227,54 @@ def _of_problem(
         if oracle == question.oracle and all((name, kind) in known for name in out):
             rows += [known[name, kind] for name in out]
             continue
-        table, instance = judged(oracle, rest)
-        rows += _judge(table, instance, out, kind, budget, solver)
+        rows += _judge(without(oracle, rest), out, kind)
     blind = [name for name in case.table.controls if layout.blind[layout.rows[name]]]
     if blind:
-        table, instance = case.table, case.instance
-        if oracle_for is not None:
-            table, instance = judged(oracle_for(case.problem, BLIND), calibrating)
-        rows += _judge(table, instance, blind, BLIND, budget, solver)
+        oracle = question.oracle if oracle_for is None else oracle_for(case.problem, BLIND)
+        rows += _judge(by_all(oracle), blind, BLIND)
     return rows
+
+
+def _alike(
+    table: KillTable,
+    rest: Sequence[str],
+    tolerances: NDArray[np.float64],
+    columns: NDArray[np.bool_],
+) -> bool:
+    """Whether a kill table is the same when only some of its controls calibrate.
+
+    Most kinds are the worst on no input, or below the floor there.
+
+    Parameters
+    ----------
+    table : KillTable
+        By all that calibrate.
+    rest : sequence of str
+        Those that still do; at least one.
+    tolerances : ndarray of float64, inputs
+        By these.
+    columns : ndarray of bool, inputs
+        Where it matters.
+    """
+    left = np.isin(table.controls, rest)
+    return np.array_equal(tolerances[columns], table.tolerances[columns]) and all(
+        np.array_equal(what[left].any(axis=0), what[table.calibrating].any(axis=0))
+        for what in (table.control_rejections[:, columns], table.control_ran[:, columns])
+    )
+
+
+def _columns_that_matter(layout: Layout, case: Case) -> NDArray[np.bool_]:
+    """Inputs that a suite or a held-out control depends on."""
+    columns = layout.candidate.copy()
+    columns[[layout.columns[name] for name in case.given]] = True
+    return columns
 
 
 def _looked_at(layout: Layout, case: Case, block: CellBlock) -> CellBlock:
     """Return the cells that a suite or a held-out control depends on: about half of them."""
     rows = np.isin(layout.kinds.astype(str), [str(Kind.CONTROL), str(Kind.SUBSTRATE)])
     rows[[layout.rows[name] for name in case.instance.mutants]] = True
-    columns = layout.candidate.copy()
-    columns[[layout.columns[name] for name in case.given]] = True
+    columns = _columns_that_matter(layout, case)
     return block.take(np.flatnonzero(rows[block.rows] & columns[block.columns]))
 
 
@@ -219,21 +284,28 @@ def _control_kinds(matrix: Matrix, problem: str) -> dict[str, str]:
     return dict(zip(names, kinds, strict=True))
 
 
-def _judge(
-    table: KillTable,
-    instance: Instance,
-    controls: Sequence[str],
-    kind: str,
-    budget: int,
-    solver: str,
-) -> list[HeldOutControl]:
-    members = solve(instance, budget, solver).members
+@dataclass(frozen=True, eq=False)
+class _Suite:
+    """What some controls give."""
+
+    table: KillTable
+    inputs: tuple[str, ...]
+    members: tuple[str, ...]
+
+
+def _suite(table: KillTable, instance: Instance, budget: int, solver: str) -> _Suite:
+    return _Suite(table, instance.inputs, solve(instance, budget, solver).members)
+
+
+def _judge(suite: _Suite, controls: Sequence[str], kind: str) -> list[HeldOutControl]:
     rows = []
     for name in controls:
-        cells, rejected = _count(table, name, members)
-        pool_cells, pool_rejected = _count(table, name, instance.inputs)
+        cells, rejected = _count(suite.table, name, suite.members)
+        pool_cells, pool_rejected = _count(suite.table, name, suite.inputs)
         rows.append(
-            HeldOutControl(table.problem, name, kind, cells, rejected, pool_cells, pool_rejected)
+            HeldOutControl(
+                suite.table.problem, name, kind, cells, rejected, pool_cells, pool_rejected
+            )
         )
     return rows
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.robust import STRENGTHS, Problem, choose_strength
+from suiteopt.selection.robust_pool import Training
 from suiteopt.selection.robust_tables import prepare
 from suiteopt.validation.bootstrap import share_interval, sign_flip_p
 from suiteopt.validation.figures import share_of
@@ -125,7 +126,9 @@ def compare_objectives(
 def _duel(split: Split, plan: Folds, problems: Sequence[Problem], groups: NDArray[np.intp]) -> Duel:
     training = ~plan.held
     choice = choose_strength(problems, training, groups)
-    rows = [_of_problem(plan, problem, training, choice) for problem in problems]
+    strengths = np.array([np.zeros(len(choice)), np.array(STRENGTHS)[choice]])
+    counted = [problem.pool.training(training) for problem in problems[:1]]
+    rows = [_of_problem(plan, problem, counted[0], strengths) for problem in problems]
     return Duel(
         split=split,
         problems=tuple(problem.case.problem for problem in problems),
@@ -139,31 +142,15 @@ def _duel(split: Split, plan: Folds, problems: Sequence[Problem], groups: NDArra
 
 
 def _of_problem(
-    plan: Folds, problem: Problem, training: NDArray[np.bool_], choice: NDArray[np.intp]
+    plan: Folds, problem: Problem, training: Training, strengths: NDArray[np.float64]
 ) -> tuple[float, float, float]:
-    own = problem.rows[: problem.mutants]
-    held = plan.held[:, own]
-    used = held.any(axis=1) & ~held.all(axis=1)
+    """Mutants of a problem a repeat: scored, and those that plain and chosen strength detect."""
+    held = plan.held[:, problem.span]
+    used = np.asarray(held.any(axis=1) & ~held.all(axis=1))
     if not used.any():
         return 0.0, 0.0, 0.0
-    credit = held * plan.share[own]
-    plain = _detected(problem, training, np.flatnonzero(used), 0.0, credit)
-    robust = sum(
-        _detected(problem, training, np.flatnonzero(used & (choice == place)), strength, credit)
-        for place, strength in enumerate(STRENGTHS)
-    )
+    credit = (held * plan.share[problem.span])[used]
+    best = problem.best(training.some(used), strengths[:, used])
+    plain, robust = (float((credit * problem.bank.detects(sets)).sum()) for sets in best)
     repeats = float(plan.repeats)
-    return float(credit[used].sum()) / repeats, plain / repeats, robust / repeats
-
-
-def _detected(
-    problem: Problem,
-    training: NDArray[np.bool_],
-    folds: NDArray[np.intp],
-    strength: float,
-    credit: NDArray[np.float64],
-) -> float:
-    if not len(folds):
-        return 0.0
-    killed = problem.bank.detects(problem.best(training[folds], strength))
-    return float((credit[folds] * killed).sum())
+    return float(credit.sum()) / repeats, plain / repeats, robust / repeats

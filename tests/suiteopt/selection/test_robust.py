@@ -1,3 +1,7 @@
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -5,7 +9,7 @@ import pytest
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.cases import make_case
+from suiteopt.selection.cases import Case, make_case
 from suiteopt.selection.question import Objective, ask
 from suiteopt.selection.robust import SCALE, STRENGTHS, choose_strength
 from suiteopt.selection.robust_tables import prepare
@@ -34,10 +38,18 @@ def problems_of(matrix: Matrix, budget: int = 1):  # type: ignore[no-untyped-def
 
 def test_other_problems_break_a_tie(tmp_path: Path) -> None:
     first, _ = problems_of(planted(tmp_path / "m"))
-    everything = np.ones((1, 8), dtype=np.bool_)
-    plain = first.bank.sets[first.best(everything, 0.0)[0]]
-    robust = first.bank.sets[first.best(everything, 1.0)[0]]
+    everything = first.pool.training(np.ones((1, 8), dtype=np.bool_))
+    found = first.best(everything, np.array([[0.0], [1.0]]))[:, 0]
+    plain, robust = (first.bank.sets[place] for place in found)
     assert (plain, robust) == ((0,), (1,))  # r is what B is full of, and i1 kills it there
+
+
+def row_weights(problem, training, strength):  # type: ignore[no-untyped-def]
+    """Weight of every mutant, shape (all mutants, folds)."""
+    seen = problem.pool.training(training)
+    asked = np.full(len(training), strength)
+    weights = problem.weights(problem.trained(seen), problem.spread(seen), asked)
+    return weights[problem.groups] * seen.seen
 
 
 def test_weights_are_a_distribution_and_plain_at_strength_nothing(tmp_path: Path) -> None:
@@ -45,12 +57,13 @@ def test_weights_are_a_distribution_and_plain_at_strength_nothing(tmp_path: Path
         training = np.random.default_rng(0).random((20, 8)) < 0.7
         training[:, [0, 2]] = True
         for strength in STRENGTHS:
-            weights = problem.weights(training, strength)
+            weights = row_weights(problem, training, strength)
             assert np.all(weights >= 0)
             assert np.abs(weights.sum(axis=0) - SCALE).max() <= len(weights)
-            assert np.all(weights[~training[:, problem.rows].T] == 0)  # nothing held out counts
-        plain = problem.weights(training, 0.0)
-        assert np.all(plain[problem.mutants :] == 0)
+            assert np.all(weights[~training.T] == 0)  # nothing held out counts
+        foreign = np.ones(8, dtype=np.bool_)
+        foreign[problem.span] = False
+        assert np.all(row_weights(problem, training, 0.0)[foreign] == 0)
 
 
 def test_at_strength_nothing_choice_is_plain_coverage_with_its_ties(tmp_path: Path) -> None:
@@ -60,7 +73,8 @@ def test_at_strength_nothing_choice_is_plain_coverage_with_its_ties(tmp_path: Pa
     chosen = select(matrix, 2)
     everything = np.ones((1, 18), dtype=np.bool_)
     for problem, part in zip(problems_of(matrix, 2), chosen.problems, strict=True):
-        columns = problem.bank.sets[problem.best(everything, 0.0)[0]]
+        seen = problem.pool.training(everything)
+        columns = problem.bank.sets[problem.best(seen, np.zeros((1, 1)))[0, 0]]
         names = {problem.case.instance.inputs[column] for column in columns}
         assert names == set(part.selection.members)
 
@@ -126,3 +140,101 @@ def test_select_says_what_it_was_chosen_by(tmp_path: Path) -> None:
     assert select(planted(tmp_path / "n"), 1).as_dict()["strength"] is None
     with pytest.raises(UserError, match="budget a problem alone"):
         select(planted(tmp_path / "o"), 1, wishes=Wishes(total=2), objective=Objective.HELD_OUT)
+
+
+def worth(
+    found: Mapping[str, Case],
+    kind: Mapping[str, str],
+    problem: str,
+    chosen: Sequence[int],
+    strength: float,
+) -> Fraction:
+    """The objective from its description, mutant by mutant, all of them trained on.
+
+    Every mutant has one rule, every input a recipe of its own place, so that kills of other
+    problems are read at the same places.
+    """
+    kills = {p: case.instance.kills for p, case in found.items()}
+    rules = {p: ["+".join(r) for r in case.rules] for p, case in found.items()}
+    mine = len(rules[problem])
+    others = [p for p in found if p != problem]
+    theirs = sum(len(rules[p]) for p in others)
+    alpha = Fraction(1, 4) * mine
+    total = Fraction(0)
+    for own in kills[problem]:
+        total += (1 - Fraction(strength)) * Fraction(bool(own[chosen].any()), mine)
+    for rule in {rule for own in rules.values() for rule in own}:
+        count = rules[problem].count(rule)
+        far = [(p, row) for p in others for row, r in enumerate(rules[p]) if r == rule]
+        near = [(p, row) for p, row in far if kind[p] == kind[problem]]
+        pi = (count + alpha * Fraction(len(far), theirs)) / (mine + alpha)
+        killed = Fraction(
+            sum(
+                bool(kills[problem][row][chosen].any())
+                for row, r in enumerate(rules[problem])
+                if r == rule
+            )
+        )
+        kappa = 2 if far else 0
+
+        def dead(rows: Sequence[tuple[str, int]]) -> int:
+            return sum(bool(kills[p][row][chosen].any()) for p, row in rows)
+
+        if far:
+            elsewhere = (dead(near) + 2 * Fraction(dead(far), len(far))) / (len(near) + 2)
+            killed += kappa * elsewhere
+        total += Fraction(strength) * pi * killed / (count + kappa)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_what_is_proved_is_the_best_of_all_suites_by_the_objective(
+    tmp_path: Path, seed: int, budget: int
+) -> None:
+    random = np.random.default_rng(seed)
+    names = [f"level1/{n:03}" for n in range(4)]
+    kills = {p: (random.random((7, 5)) < 0.3).astype(int).tolist() for p in names}
+    matrix = tiny_matrix(
+        tmp_path / "m",
+        kills,
+        mutants={
+            f"{p}:m{i}": {"rules": [str(random.choice(["q", "r", "s"]))]}
+            for p in names
+            for i in range(7)
+        },
+        inputs={f"{p}:i{j}": {"value_recipe": f"x{j}"} for p in names for j in range(5)},
+        problems={
+            p: {"operation_class": "matmul" if n % 2 else "norm"} for n, p in enumerate(names)
+        },
+    )
+    sets = [list(c) for size in range(budget + 1) for c in combinations(range(5), size)]
+    problems = problems_of(matrix, budget)
+    found = {problem.case.problem: problem.case for problem in problems}
+    kind = {p: str(matrix.problem(p)["operation_class"]) for p in names}
+    everything = problems[0].pool.training(np.ones((1, 28), dtype=np.bool_))
+    for problem, name in zip(problems, names, strict=True):
+        for strength in STRENGTHS:
+            best = problem.optimum(everything, strength)
+            asked = np.array([[strength]])
+            assert problem.bank.sets[problem.best(everything, asked)[0, 0]] == best.columns
+            assert best.value == best.bound
+            # Each of the 28 weights was rounded to a millionth.
+            most = max(worth(found, kind, name, chosen, strength) for chosen in sets)
+            assert abs(best.value - SCALE * most) <= 14
+            own = worth(found, kind, name, list(best.columns), strength)
+            assert abs(best.value - SCALE * own) <= 14
+
+
+def test_a_proof_is_of_the_objective_and_not_of_detection(tmp_path: Path) -> None:
+    found = select(twins(tmp_path / "m"), 1, objective=Objective.HELD_OUT)
+    assert (found.strength, str(found.status)) == (0.25, "proved")
+    for part in found.problems:
+        chosen = part.selection
+        assert chosen.value == chosen.value_bound
+        assert (chosen.members, chosen.detected, chosen.bound) == ((f"{part.problem}:i1",), 2, 2)
+        short = replace(chosen, value=chosen.bound - 1, value_bound=chosen.bound)
+        assert str(short.status) == "feasible"
+        assert str(replace(chosen, detected=1).status) == "proved"
+        with pytest.raises(ValueError, match="cannot be worth"):
+            replace(chosen, value=2, value_bound=1)

@@ -1,7 +1,12 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from suiteopt.selection.cases import make_case
+from suiteopt.selection.question import ask
+from suiteopt.validation import controls
+from suiteopt.validation.controls import hold_out_controls
 from suiteopt.validation.crossval import cross_validate
 from tests.suiteopt.builders import tiny_matrix
 
@@ -60,3 +65,36 @@ def test_the_only_kind_is_not_left_out(tmp_path: Path) -> None:
     matrix = tiny_matrix(tmp_path / "m", {P: KILLS[P]}, controls=("serial",))
     found = cross_validate(matrix, 1).controls
     assert (found.held_out, found.bound_share) == (0, None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_kind_has_no_say_in_is_not_judged_again_and_is_the_same(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(seed)
+    kinds = ("serial", "pairwise", "tree")
+    # under a floor of 1e-4 a control at 1e-7 has no say, and one at 1e-2 has
+    error = {(f"{P}:{kind}", f"{P}:i{j}"): float(random.choice([1e-7, 1e-7, 1e-2]))
+             for kind in kinds for j in range(4)}  # fmt: skip
+    rows = (random.random((6, 4)) < 0.5).astype(int).tolist()
+    matrix = tiny_matrix(tmp_path / "m", {P: rows}, controls=kinds, control_error=error, floor=1e-4)
+    question = ask(None)
+    found = [make_case(matrix, P, question)]
+    judged = []
+    table = controls.judged_table
+
+    def counted(*args, **kwargs):  # type: ignore[no-untyped-def]
+        judged.append(kwargs["controls"])
+        return table(*args, **kwargs)
+
+    monkeypatch.setattr(controls, "judged_table", counted)
+    short = hold_out_controls(matrix, question, found, 1, "auto")
+    worst = np.array([[error[f"{P}:{kind}", f"{P}:i{j}"] for j in range(4)] for kind in kinds])
+    matters = sum(
+        not np.array_equal(np.delete(worst, row, axis=0).max(axis=0), worst.max(axis=0))
+        for row in range(3)
+    )
+    assert len(judged) == matters
+    monkeypatch.setattr(controls, "_alike", lambda *_: False)
+    assert hold_out_controls(matrix, question, found, 1, "auto") == short
+    assert len(judged) == matters + 3
