@@ -8,7 +8,7 @@ medians of this thread's processor time, so that a busy machine changes little.
 
 A second table compiles different kernels one to a unit and 48 to a unit.
 
-Run: python experiments/bench_host_device.py [--repeats 60] [--profile demo]
+Run: python -m experiments.bench_host_device [--repeats 60] [--profile demo]
 Writes experiments/results/bench_host_device.json and bench_host_device.md.
 """
 

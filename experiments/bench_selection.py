@@ -5,7 +5,7 @@ unlike strength, and near-duplicates. Third-party instances (OR-Library set cove
 JavaScript packages) are read from the folder that the environment variable SUITEOPT_DATA names
 and are reported as absent without it.
 
-Run: SUITEOPT_DATA=DIR python experiments/bench_selection.py [--seconds 5]
+Run: SUITEOPT_DATA=DIR python -m experiments.bench_selection [--seconds 5]
 Writes experiments/results/bench_selection.json and bench_selection.md.
 """
 

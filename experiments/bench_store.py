@@ -6,7 +6,7 @@ offset by a neighbour, low precision, nothing at all), many of which behave alik
 holds independent random statistics, which nothing can compress below their 12 significant bits
 and their exponent: the worst case.
 
-Run: python experiments/bench_store.py [--problems 100] [--mutants 100] [--inputs 64]
+Run: python -m experiments.bench_store [--problems 100] [--mutants 100] [--inputs 64]
 Writes experiments/results/bench_store.json and bench_store.md.
 """
 

@@ -6,7 +6,7 @@ wider denominators, scaled tolerances, published conditions). Wall clock depends
 machine does, so processor seconds stand beside it; give one thread to the linear algebra, or
 waiting threads are counted as work:
 
-Run: OPENBLAS_NUM_THREADS=1 python experiments/bench_validation.py [--problems 100]
+Run: OPENBLAS_NUM_THREADS=1 python -m experiments.bench_validation [--problems 100]
 Writes experiments/results/bench_validation.json and bench_validation.md.
 """
 

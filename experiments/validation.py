@@ -1,6 +1,6 @@
 """What selection and validation say of a matrix, in one table: what the method page quotes.
 
-Run: python experiments/validation.py [--matrix DIR] [--budget 2] [--repeats 20]
+Run: python -m experiments.validation [--matrix DIR] [--budget 2] [--repeats 20]
 Writes experiments/results/validation.json and validation.md.
 """
 
