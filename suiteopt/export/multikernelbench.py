@@ -24,6 +24,7 @@ from suiteopt.export.literals import comment, literal
 from suiteopt.export.package import package_files
 from suiteopt.export.patching import MARK, insert_at_start
 from suiteopt.export.target import RenderedFile, template
+from suiteopt.export.unfit import without_unfit
 from suiteopt.matrix.files import sha256
 from suiteopt.suite import ProblemSuite, Suite
 
@@ -80,7 +81,9 @@ class MultiKernelBench(FixedOracleTarget):
             for one in claimants if len(claimants) > 1 else ():
                 others = ", ".join(other for other in claimants if other != one)
                 missing[one] = f"{REFERENCES}/{reference} could be {others} as well by its name"
-        return without(suite, missing, self.name)
+        suite, absent = without(suite, missing, self.name)
+        suite, unfit = without_unfit(suite, repo, self)
+        return suite, (*absent, *unfit)
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """``suiteopt_reference/suite.json``; the reference's copy is known with the checkout."""
