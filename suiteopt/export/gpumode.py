@@ -94,7 +94,7 @@ class GpuMode(OwnOracleTarget):
         for problem in suite.problems:
             if not problem.members:
                 continue
-            reference, tests = self.problem_path(repo, problem), self.hidden_path(problem)
+            tests, reference = self.hidden_path(problem), self.problem_path(repo, problem)
             task = read_task(repo, tests, reference, original)
             added = [
                 _test(task, problem, member, number)
@@ -115,7 +115,7 @@ class GpuMode(OwnOracleTarget):
         """Say which fields of tests that are there change nothing."""
         notes = []
         for problem in suite.problems:
-            reference, tests = self.problem_path(repo, problem), self.hidden_path(problem)
+            tests, reference = self.hidden_path(problem), self.problem_path(repo, problem)
             task = read_task(repo, tests, reference, lambda path: (repo / path).read_bytes())
             idle = task.idle_fields() - {FIELD}
             if idle:

@@ -32,6 +32,7 @@ from suiteopt.export.literals import comment, literal
 from suiteopt.export.options import positive
 from suiteopt.export.package import recipes_source, runtime_source
 from suiteopt.export.target import RenderedFile, Target, template
+from suiteopt.export.unfit import without_unfit
 from suiteopt.matrix.schema import Need, Statistic
 from suiteopt.selection.constraints import Capabilities
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -97,6 +98,10 @@ class KernelBench(Target):
                 f"the harness in {repo} does not draw its trials' seeds as the version that was "
                 "read; use the target kernelbench-sidecar"
             )
+
+    def restrict(self, suite: Suite, repo: Path) -> tuple[Suite, tuple[str, ...]]:
+        """Leave out problems that draw other inputs here than those that were measured."""
+        return without_unfit(suite, repo, self)
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """``suiteopt_overlay/KernelBench/level<L>/<name>.py``, the name as measured."""

@@ -24,6 +24,7 @@ from suiteopt.export.own_oracle import OwnOracleTarget
 from suiteopt.export.package import package_files
 from suiteopt.export.patching import MARK, insert_after
 from suiteopt.export.target import RenderedFile, template
+from suiteopt.export.unfit import without_unfit
 from suiteopt.suite import ProblemSuite, Suite
 
 HARNESS = "src/kernelbench/eval.py"
@@ -56,6 +57,10 @@ class KernelBenchSidecar(OwnOracleTarget):
                     f"{repo} is no checkout of KernelBench (it has no {need}); give the "
                     "directory that holds KernelBench/ and src/kernelbench/"
                 )
+
+    def restrict(self, suite: Suite, repo: Path) -> tuple[Suite, tuple[str, ...]]:
+        """Leave out problems that draw other inputs here than those that were measured."""
+        return without_unfit(suite, repo, self)
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """All problems are in one file."""

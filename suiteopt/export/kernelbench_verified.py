@@ -35,6 +35,7 @@ from suiteopt.export.kernelbench_problems import find_problem, problem_number
 from suiteopt.export.literals import comment, literal
 from suiteopt.export.recipe_check import own_factor
 from suiteopt.export.target import RenderedFile, Target
+from suiteopt.export.unfit import without_unfit
 from suiteopt.matrix.files import sha256
 from suiteopt.matrix.schema import Need, Statistic
 from suiteopt.selection.constraints import Capabilities
@@ -117,6 +118,10 @@ class KernelBenchVerified(Target):
                 f"{repo} is no checkout of KernelBench-Verified (its src/eval.py loads no hidden "
                 "inputs); plain KernelBench has no hidden tests to export to"
             )
+
+    def restrict(self, suite: Suite, repo: Path) -> tuple[Suite, tuple[str, ...]]:
+        """Leave out problems that draw other inputs here than those that were measured."""
+        return without_unfit(suite, repo, self)
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """``hidden_tests/level<L>/<id>_hidden.py``."""

@@ -11,6 +11,7 @@ inputs and what fails today still fails; the members follow. Tolerance and compa
 harness's, parameters are the model's.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,12 +24,15 @@ from suiteopt.export.literals import comment, literal
 from suiteopt.export.package import package_files
 from suiteopt.export.patching import MARK, insert_at_start
 from suiteopt.export.target import RenderedFile, template
+from suiteopt.export.unfit import without_unfit
 from suiteopt.matrix.files import sha256
 from suiteopt.suite import ProblemSuite, Suite
 
 HARNESS = "utils/utils.py"
 REFERENCES = "reference"
 OWN_DRAWS = 5
+
+_DIGITS = {"three": "3", "four": "4"}
 
 LINES = [
     'hardened = os.path.join(config.project_root_path, "suiteopt_reference", '
@@ -60,16 +64,26 @@ class MultiKernelBench(FixedOracleTarget):
             raise UserError(f"the check in {repo} takes no input groups; use a later version")
 
     def restrict(self, suite: Suite, repo: Path) -> tuple[Suite, tuple[str, ...]]:
-        """Leave out problems that have no reference of their name."""
+        """Leave out problems that have no reference of their name, or share it with another."""
         missing = {}
+        claims: dict[str, list[str]] = {}
         for problem in suite.problems:
             require_benchmark(problem, self.name)
             found = self._references(repo, problem)
-            if len(found) != 1:
+            if len(found) == 1:
+                claims.setdefault(found[0], []).append(problem.problem)
+            else:
                 missing[problem.problem] = (
                     f"{len(found) or 'no'} references are called as {problem.name}"
                 )
-        return without(suite, missing, self.name)
+        # Numbers tell such problems apart, and references have none.
+        for reference, claimants in claims.items():
+            for one in claimants if len(claimants) > 1 else ():
+                others = ", ".join(other for other in claimants if other != one)
+                missing[one] = f"{REFERENCES}/{reference} could be {others} as well by its name"
+        suite, absent = without(suite, missing, self.name)
+        suite, unfit = without_unfit(suite, repo, self)
+        return suite, (*absent, *unfit)
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """``suiteopt_reference/suite.json``; the reference's copy is known with the checkout."""
@@ -125,8 +139,13 @@ class MultiKernelBench(FixedOracleTarget):
         return sorted(
             f"{path.parent.name}/{path.name}"
             for path in (repo / REFERENCES).glob("*/*.py")
-            if bare(path.stem) == wanted
+            if _spelled(path.stem) == wanted
         )
+
+
+def _spelled(operation: str) -> str:
+    """Return an operation's name as the problems have it: no operation's starts with a digit."""
+    return re.sub("^(three|four)dim", lambda found: _DIGITS[found[1]] + "d", bare(operation))
 
 
 def _overlay(problem: ProblemSuite, suite: Suite, reference: str, definition: bytes) -> bytes:

@@ -23,6 +23,7 @@ from suiteopt.export.literals import literal
 from suiteopt.export.package import package_files
 from suiteopt.export.patching import MARK, append
 from suiteopt.export.target import RenderedFile, template
+from suiteopt.export.unfit import without_unfit
 from suiteopt.matrix.schema import Need
 from suiteopt.suite import ProblemSuite, Suite
 
@@ -66,7 +67,9 @@ class RobustKBench(FixedOracleTarget):
                 missing[problem.problem] = (
                     f"{self._task(problem)} is {', '.join(names)}, and {problem.name} was measured"
                 )
-        return without(suite, missing, self.name)
+        suite, absent = without(suite, missing, self.name)
+        suite, unfit = without_unfit(suite, repo, self, PUBLISHED_CONFIG)
+        return suite, (*absent, *unfit)
 
     def hidden_path(self, problem: ProblemSuite) -> str:
         """``tasks/kernelbench/level_<L>/task_<id>/config_hardened.json``."""

@@ -10,8 +10,8 @@ import pytest
 from suiteopt.export.exporter import export, remove
 from suiteopt.export.templates import hardened_inputs
 from suiteopt.export.verify import verify
-from tests.suiteopt.export.checkouts import BAD, GOOD, calibrated, standard_problems
-from tests.suiteopt.export.samples import SAMPLE, tree
+from tests.suiteopt.export.checkouts import BAD, GOOD, calibrated, own_member, standard_problems
+from tests.suiteopt.export.samples import SAMPLE, problem, recipe, tree
 
 pytest.importorskip("torch")
 
@@ -62,6 +62,19 @@ def test_ten_lines_judge_a_candidate(tmp_path: Path) -> None:
         (tmp_path / name).unlink()
     remove(tmp_path, "json")
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "structure",
+    ["signs", "mask", "class_ids", "probability_rows", "symmetric", "diagonal", "lower_triangular"],
+)
+def test_every_structure_of_a_tensor_can_be_verified(structure: str, tmp_path: Path) -> None:
+    values = {"x": {**recipe("normal"), "structure": structure, "classes": 4}}
+    part = problem(19, own_member("level1/019:structured", values))
+    export(calibrated("json", part), "json", tmp_path)
+    report = verify(tmp_path)
+    assert report.failed == ()
+    assert report.members == 1
 
 
 def test_an_edited_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:

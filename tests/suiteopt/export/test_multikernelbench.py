@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,26 @@ def test_another_problem_of_the_name_is_found_out(tmp_path: Path) -> None:
     assert any("left out level1/023: no references" in note for note in report.notes)
     found = verify(repo).failed
     assert any("it is another problem of the same name" in finding.what for finding in found)
+
+
+def test_problems_of_one_name_are_left_out_and_the_others_exported(tmp_path: Path) -> None:
+    repo = checkout("multikernelbench", tmp_path)
+    matmul, relu, norm = standard_problems(parameters=False)
+    twin = replace(relu, problem="level1/063", name="63_ReLU")
+    report = export(fixed(TARGET, 1e-4, matmul, relu, twin, norm), TARGET, repo)
+    assert [note for note in report.notes if note.startswith("left out")] == [
+        "left out level1/019: reference/activation/relu.py could be level1/063 as well by its name",
+        "left out level1/063: reference/activation/relu.py could be level1/019 as well by its name",
+    ]
+    assert report.members == 3
+    assert verify(repo).failed == ()
+
+
+def test_a_problem_whose_name_starts_with_a_digit_has_a_reference(tmp_path: Path) -> None:
+    repo = checkout("multikernelbench", tmp_path)
+    matmul = repo / "reference/matmul/square_matrix_multiplication.py"
+    matmul.rename(matmul.with_name("three_dim_tensor_matrix_multiplication.py"))
+    part = standard_problems(parameters=False)[0]
+    named = replace(part, problem="level1/010", name="10_3D_tensor_matrix_multiplication")
+    report = export(fixed(TARGET, 1e-4, named), TARGET, repo)
+    assert "suiteopt_reference/matmul/three_dim_tensor_matrix_multiplication.py" in report.created

@@ -1,0 +1,51 @@
+"""What can be said of real exports without a checkout: shortening, and the page."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from experiments import real_exports as exports
+from experiments.real_exports_shortened import shorten
+
+DEFINITION = """import torch
+
+batch, width, num_classes = 4, 5, 6
+batch = 1024 * 16
+width = 4096
+num_classes = 1000000000
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+
+def get_inputs():
+    return [torch.rand(batch, width)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_the_largest_constants_are_halved_until_it_is_small(tmp_path: Path) -> None:
+    place, broken = tmp_path / "1_Same.py", tmp_path / "2_Broken.py"
+    place.write_text(DEFINITION)
+    broken.write_text("raise ValueError\n")
+    assert shorten([place, broken]) == [str(broken)]
+    text = place.read_text()
+    assert "batch = 512\n" in text
+    assert "width = 512\n" in text
+    assert "num_classes = 1000000000\n" in text
+    assert broken.read_text() == "raise ValueError\n"
+
+
+def test_a_row_in_which_anything_is_wrong_does_not_hold() -> None:
+    good = {"applies": True, "dirty_refused": True, "shown_alike": True, "again": 0, "left": []}
+    assert exports.held(good)
+    assert not exports.held({**good, "again": 1})
+    assert not exports.held({**good, "left": ["?? a"]})
+    assert not exports.held({**good, "shortened": {"failed": ["one"]}})
