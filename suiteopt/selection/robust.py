@@ -152,8 +152,7 @@ class Problem:
         -------
         ndarray of intp, shape (n, folds)
         """
-        seen = training.seen[self.span] > 0
-        plain = np.where(seen, self.case.instance.weights[:, None], 0)
+        plain = self._plain(training)
         found = np.zeros(strengths.shape, dtype=np.intp)
         if np.any(strengths == 0):
             found[:] = best_sets(self.bank, plain)
@@ -181,12 +180,17 @@ class Problem:
         """
         weights = self.weights(self.trained(training), self.spread(training), np.array([strength]))
         value = self._values(weights, self._cells.by_mutant @ training.seen)
-        seen = training.seen[self.span] > 0
-        plain = np.where(seen, self.case.instance.weights[:, None], 0)
+        plain = self._plain(training)
         best = int(break_ties(self.bank, value == value.max(axis=0), plain)[0])
         killed = np.asarray(self.killers[[*self.bank.sets[best], -1]].any(axis=0))[self.kinds]
         worth = (weights[self.groups] * training.seen)[killed].sum(dtype=np.float64)
         return Optimum(self.bank.sets[best], int(worth), int(value.max()))
+
+    def _plain(self, training: Training) -> NDArray[np.int64]:
+        """Weights of own mutants by plain coverage, shape (own mutants, folds)."""
+        seen = training.seen[self.span] > 0
+        weights: NDArray[np.int64] = np.where(seen, self.case.instance.weights[:, None], 0)
+        return weights
 
     def _values(
         self, weights: NDArray[np.float32], count: NDArray[np.float32]
