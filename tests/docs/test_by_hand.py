@@ -1,4 +1,4 @@
-"""The figures in sentences that people write: in the README, on the default matrix's card."""
+"""The figures in sentences that people write: README, the default matrix's card, method page."""
 
 import json
 import re
@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from suiteopt.matrix.denominator import is_witnessed, shows_in_output
@@ -29,28 +30,31 @@ def matrix() -> Matrix:
 
 
 @pytest.fixture(scope="module")
+def witnessed(matrix: Matrix) -> pd.DataFrame:
+    """Mutants that count, and whether an output shows them."""
+    rows = matrix.implementations[is_witnessed(matrix.implementations, matrix.meta)]
+    return rows.assign(shows=shows_in_output(rows))
+
+
+@pytest.fixture(scope="module")
 def card(matrix: Matrix) -> str:
     return (matrix.path / "README.md").read_text("utf-8")
 
 
-def test_the_sentence_above_the_first_table(matrix: Matrix) -> None:
-    rows = matrix.implementations
-    kinds = rows["kind"].astype(str).value_counts()
-    witnessed = int(is_witnessed(rows, matrix.meta).sum())
+def test_the_sentence_above_the_first_table(matrix: Matrix, witnessed: pd.DataFrame) -> None:
+    kinds = matrix.implementations["kind"].astype(str).value_counts()
     assert (
         f"the {len(matrix.problem_ids)} KernelBench level-1 problems, {kinds[str(Kind.SUBSTRATE)]} "
-        f"kernels, {witnessed:,} faults witnessed wrong, {kinds[str(Kind.CONTROL)]:,} correct "
+        f"kernels, {len(witnessed):,} faults witnessed wrong, {kinds[str(Kind.CONTROL)]:,} correct "
         "kernels;"
     ) in README
 
 
-def test_the_sentences_below_it(matrix: Matrix) -> None:
+def test_the_sentences_below_it(witnessed: pd.DataFrame) -> None:
     missed = finding("miss-rate")["witnessed"]["by_family"]["precision"]["missed_share"]
     assert f"five draws at 1e-2 miss {100 * missed:.1f}%" in README
-    rows = matrix.implementations
-    witnessed = is_witnessed(rows, matrix.meta).to_numpy(dtype=bool)
-    hidden = int((witnessed & ~shows_in_output(rows)).sum())
-    assert f"{hidden:,} of the {int(witnessed.sum()):,} never show in an output" in README
+    hidden = int((~witnessed["shows"]).sum())
+    assert f"{hidden:,} of the {len(witnessed):,} never show in an output" in README
 
 
 def test_the_wild_kernels_that_count(card: str) -> None:
@@ -113,3 +117,30 @@ def test_what_the_chosen_members_are(matrix: Matrix) -> None:
         f"{len(shaped)} have another shape, {len(valued)} of these with a value recipe other than "
         "`normal`."
     ) in METHOD
+
+
+def test_what_the_held_out_objective_is_worth() -> None:
+    found = json.loads((RESULTS / "validation.json").read_text("utf-8"))
+    duels = found["calibrated"]["objectives"]
+    site = duels["site"]
+    low, high = (f"{100 * bound:+.1f}" for bound in site["interval"])
+    shares = [site["held_out_objective_share"], site["plain_share"]]
+    one, two = (f"{100 * share:.1f}%" for share in shares)
+    assert f"by site {one} instead of {two} of the faults that it has not seen" in METHOD
+    assert f"({100 * site['difference_share']:+.1f} points, interval {low} to {high})" in METHOD
+    gains = {name: f"{100 * duel['difference_share']:+.1f}" for name, duel in duels.items()}
+    assert (
+        f"in random folds {gains['random']}, by rule {gains['rule']}, "
+        f"by family {gains['family']}, by substrate {gains['substrate']};"
+    ) in METHOD
+    assert {duel["verdict"] for duel in duels.values()} == {"better"}
+
+
+def test_what_does_not_show_in_an_output(witnessed: pd.DataFrame) -> None:
+    hidden = witnessed[~witnessed["shows"]]
+    how = hidden["witness_how"].astype(str).value_counts()
+    assert f"Of the {len(hidden):,} on the default matrix {how['unwritten']:,} leave" in METHOD
+    assert f"{how['out_of_bounds']} write beside the output" in METHOD
+    assert f"{how['race']} are races" in METHOD
+    assert "a seventh of them on the default matrix" in METHOD
+    assert 1 / 7.5 < len(hidden) / len(witnessed) < 1 / 6.5
