@@ -31,7 +31,7 @@ from gpu_eval.campaign.plan import find_profile, of_levels
 from gpu_eval.campaign.processes import kill, start
 from gpu_eval.campaign.shapes import Profile, plan_shape, spread_shape
 from gpu_eval.devices.registry import open_device
-from gpu_eval.problems.check import check_problem
+from gpu_eval.problems.check import check_named
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import load_corpus
 from gpu_eval.problems.tensors import reduction_length
@@ -59,14 +59,10 @@ class Work:
 
     def done(self) -> Row:
         """Check it; an error is an answer, too."""
-        import torch
-
-        torch.set_num_threads(1)
         problem = load_corpus([]).problems[self.problem]
         began = time.perf_counter()
         try:
-            device, sizes = open_device(self.device), find_profile(self.profile)
-            report = check_problem(problem, device, sizes, self.cache, jobs=self.jobs)
+            report = check_named(problem, self.device, self.profile, self.cache, jobs=self.jobs)
         except Exception as error:  # the others' results are wanted all the same
             return _error(self.problem, f"{type(error).__name__}: {error}")
         return {
@@ -227,8 +223,8 @@ def _chosen(names: Collection[str], levels: Sequence[int]) -> list[Problem]:
     return of_levels(asked, levels)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Check, and write both files."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check, and write both files; 1 if a kernel is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--device", default="auto")
@@ -277,11 +273,5 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if all(row["passed"] for row in found.values()) else 1
 
 
-def script() -> None:
-    """Run with the command line's arguments."""
-    if code := main(sys.argv[1:]):
-        sys.exit(code)
-
-
 if __name__ == "__main__":
-    run_script(script)
+    run_script(main)

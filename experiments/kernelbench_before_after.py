@@ -15,7 +15,6 @@ one core. So two runs, each with a GPU and some of the kernels, can be merged.
 
 import argparse
 import re
-import sys
 import tempfile
 import threading
 import time
@@ -28,7 +27,7 @@ from rich.table import Table
 from experiments import kernelbench_table as tables
 from experiments.kernelbench_copies import Copy, Kernel, copied, known, revision
 from experiments.kernelbench_lanes import Results, grouped, run_lane, write
-from suiteopt.console import stderr, stdout
+from suiteopt.console import run_script, stderr, stdout
 from suiteopt.errors import UserError
 
 
@@ -126,7 +125,4 @@ def show(document: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as error:
-        sys.exit(f"error: {error}")
+    run_script(main)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.real_exports_shortened import shorten
-from suiteopt.console import stderr
+from suiteopt.console import run_script, stderr
 from suiteopt.errors import UserError
 from suiteopt.export.checkout import Checkout
 from suiteopt.export.exporter import export, remove
@@ -291,7 +291,4 @@ def _lines(counts: dict[str, int]) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as error:
-        sys.exit(f"error: {error}")
+    run_script(main)

@@ -145,16 +145,21 @@ def _leave_quietly() -> NoReturn:
     sys.exit(0)
 
 
-def run_script(main: Callable[[], None]) -> None:
-    """Run a script's main function; it ends on a reader gone or a bad input as commands do."""
+def run_script(main: Callable[[], int | None]) -> None:
+    """Run a script's main function; it ends on a reader gone or a bad input as commands do.
+
+    What it returns is the exit code.
+    """
     try:
-        main()
+        code = main()
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
         _leave_quietly()
     except UserError as error:
         fail(str(error))
+    if code:
+        sys.exit(code)
 
 
 def run_app(app: "typer.Typer", name: str, resume_hint: str = "") -> NoReturn:

@@ -128,17 +128,11 @@ class _Work:
 
     def done(self, cache: Path, jobs: int) -> "CheckReport":
         """Check it."""
-        import torch
-
-        from gpu_eval.campaign.plan import find_profile
-        from gpu_eval.devices.registry import open_device
-        from gpu_eval.problems.check import check_problem
+        from gpu_eval.problems.check import check_named
         from gpu_eval.problems.loader import load_corpus
 
-        torch.set_num_threads(1)
         problem = load_corpus([Path(c) for c in self.corpora]).problems[self.problem]
-        sizes = find_profile(self.profile)
-        return check_problem(problem, open_device(self.device), sizes, cache, jobs=jobs)
+        return check_named(problem, self.device, self.profile, cache, jobs=jobs)
 
 
 def _checked(work: "list[_Work]", cache: Path, jobs: int) -> "Iterator[CheckReport]":

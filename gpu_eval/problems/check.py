@@ -163,6 +163,22 @@ def check_problem(
     return check_inputs(problem, device, pool, cache, jobs=jobs)
 
 
+def check_named(
+    problem: Problem, device: str, profile: str, cache: Path, *, jobs: int = 1
+) -> CheckReport:
+    """Check a problem as another process is told to: by the names of a device and a profile.
+
+    See `check_problem`. One thread for torch: there is a process for each core.
+    """
+    import torch
+
+    from gpu_eval.campaign.plan import find_profile
+    from gpu_eval.devices.registry import open_device
+
+    torch.set_num_threads(1)
+    return check_problem(problem, open_device(device), find_profile(profile), cache, jobs=jobs)
+
+
 def check_inputs(
     problem: Problem,
     device: Device,

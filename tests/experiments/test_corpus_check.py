@@ -110,11 +110,11 @@ def test_the_exit_code_says_whether_all_passed(
     options = ["level1/019", "--device", "cpu", "--directory", str(tmp_path)]
     monkeypatch.setattr("sys.argv", ["corpus_check", *options])
     with pytest.raises(SystemExit) as ended:
-        run_script(corpus_check.script)
+        run_script(corpus_check.main)
     assert ended.value.code == 1
     assert capsys.readouterr().out == "level1/019 FAILED no input is valid\n"
     row["passed"] = True
-    run_script(corpus_check.script)
+    run_script(corpus_check.main)
 
 
 def test_errors_are_tried_again(tmp_path: Path) -> None:

@@ -95,6 +95,14 @@ def test_a_script_s_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "error: no such matrix; give one\n"
 
 
+def test_what_a_script_s_main_function_returns_is_the_exit_code() -> None:
+    with pytest.raises(SystemExit) as end:
+        run_script(lambda: 1)
+    assert end.value.code == 1
+    run_script(lambda: 0)
+    run_script(lambda: None)
+
+
 def test_every_experiment_with_a_main_function_runs_it_so() -> None:
     plain = [
         path.name
