@@ -52,7 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Export every suite; 0 if everything held, else 1."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--checkouts", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--targets", nargs="*", default=list(CHECKOUTS))
+    parser.add_argument("--targets", nargs="*", choices=CHECKOUTS, default=list(CHECKOUTS))
     parser.add_argument("--max-bytes", type=int, default=100_000_000, help="at published shapes")
     parser.add_argument(
         "--loads",
@@ -63,6 +63,8 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, default=RESULTS / "real-exports.json")
     options = parser.parse_args(words)
+    if not options.checkouts.is_dir():
+        raise UserError(f"{options.checkouts} is no directory; clone the benchmarks into one")
     rows: list[dict[str, Any]] = []
     for target, budget in SUITES:
         checkout = options.checkouts / CHECKOUTS[target]

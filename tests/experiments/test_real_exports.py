@@ -8,6 +8,7 @@ pytest.importorskip("torch")
 
 from experiments import real_exports as exports
 from experiments.real_exports_shortened import shorten
+from suiteopt.errors import UserError
 
 DEFINITION = """import torch
 
@@ -49,3 +50,8 @@ def test_a_row_in_which_anything_is_wrong_does_not_hold() -> None:
     assert not exports.held({**good, "again": 1})
     assert not exports.held({**good, "left": ["?? a"]})
     assert not exports.held({**good, "shortened": {"failed": ["one"]}})
+
+
+def test_what_is_no_directory_of_checkouts_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is no directory; clone the benchmarks into one"):
+        exports.main(["--checkouts", str(tmp_path / "none"), "--targets", "json"])
