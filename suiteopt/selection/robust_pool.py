@@ -39,10 +39,13 @@ class Pool:
         Number of the class of each.
     operations : ndarray of intp, shape (all mutants,)
         Number of its problem's operation class.
+    operation_classes : int
+        How many there are; a problem without mutants may be alone in one.
     """
 
     labels: NDArray[np.intp]
     operations: NDArray[np.intp]
+    operation_classes: int
 
     @property
     def classes(self) -> int:
@@ -52,9 +55,9 @@ class Pool:
     def training(self, training: NDArray[np.bool_]) -> Training:
         """Count training sets, shape (folds, all mutants)."""
         seen = np.ascontiguousarray(training.T, dtype=np.float32)
-        operations = int(self.operations.max(initial=-1)) + 1
-        cells = indicator(self.operations * self.classes + self.labels, operations * self.classes)
-        return Training(seen, (cells @ seen).reshape(operations, self.classes, len(training)))
+        shape = (self.operation_classes, self.classes, len(training))
+        cells = indicator(self.operations * self.classes + self.labels, shape[0] * shape[1])
+        return Training(seen, (cells @ seen).reshape(shape))
 
 
 def indicator(numbers: NDArray[np.intp], count: int) -> csr_array:

@@ -52,6 +52,7 @@ def prepare(matrix: Matrix, found: Sequence[Case], budget: int) -> tuple[Problem
     pool = Pool(
         _numbered([label for own in labels for label in own]),
         np.repeat(operations, sizes),
+        int(operations.max(initial=-1)) + 1,
     )
     starts = np.cumsum([0, *sizes])
     problems = []

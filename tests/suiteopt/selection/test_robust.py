@@ -238,3 +238,21 @@ def test_a_proof_is_of_the_objective_and_not_of_detection(tmp_path: Path) -> Non
         assert str(replace(chosen, detected=1).status) == "proved"
         with pytest.raises(ValueError, match="cannot be worth"):
             replace(chosen, value=2, value_bound=1)
+
+
+@pytest.mark.parametrize("alone", [A, B])
+def test_a_problem_without_mutants_alone_in_its_operation_class(tmp_path: Path, alone: str) -> None:
+    (other,) = {A, B} - {alone}
+    matrix = tiny_matrix(
+        tmp_path / "m",
+        {other: [[1, 0], [0, 1], [0, 1]], alone: [[0, 1]]},
+        mutants={f"{alone}:m0": {"witness": "none", "witness_how": ""}},
+        problems={A: {"operation_class": "matmul"}, B: {"operation_class": "norm"}},
+    )
+    found = {
+        row.problem: row.selection
+        for row in select(matrix, 1, objective=Objective.HELD_OUT).problems
+    }
+    assert (found[alone].total, found[alone].detected) == (0, 0)
+    assert found[other].members == (f"{other}:i1",)
+    assert found[other].detected == 2
