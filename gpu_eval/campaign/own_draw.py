@@ -151,8 +151,6 @@ def _hashed(spec: TensorSpec, values: Mapping[str, int], seed: int, device: str)
         return _chosen((drawn.double() * choices).long(), spec)
     if scale is not None:
         drawn = drawn * scale.to(device)
-    if spec.own_draw is OwnDraw.UNIFORM_HALF:
-        drawn = _rounded_to_half(drawn)
     return _structured(drawn, spec.structure).contiguous().to(getattr(torch, spec.dtype))
 
 
@@ -183,17 +181,8 @@ def _draw(spec: TensorSpec, values: Mapping[str, int]) -> "Tensor":
         drawn = _structured(torch.rand(shape) * scale, spec.structure).contiguous()
     else:
         draw = torch.randn if spec.own_draw is OwnDraw.NORMAL else torch.rand
-        plain = draw(shape)
-        if spec.own_draw is OwnDraw.UNIFORM_HALF:
-            plain = _rounded_to_half(plain)
-        drawn = _structured(plain, spec.structure).contiguous()
+        drawn = _structured(draw(shape), spec.structure).contiguous()
     return drawn.to(getattr(torch, spec.dtype))
-
-
-def _rounded_to_half(drawn: "Tensor") -> "Tensor":
-    """Draw in fp16 as torch does on a GPU: fp32 numbers, rounded; what becomes 1 becomes 0."""
-    rounded = drawn.half().float()
-    return rounded.masked_fill(rounded == 1, 0.0)
 
 
 def _structured(drawn: "Tensor", structure: Structure) -> "Tensor":

@@ -73,7 +73,6 @@ class OwnDraw(StrEnum):
 
     UNIFORM = "uniform"  # torch.rand
     UNIFORM_SCALED = "uniform_scaled"  # torch.rand(()) first, then torch.rand, times that number
-    UNIFORM_HALF = "uniform_half"  # torch.rand in fp16, which the benchmark casts to its precision
     NORMAL = "normal"  # torch.randn
     CLASS_IDS = "class_ids"  # torch.randint
 

@@ -200,13 +200,10 @@ def test_own_draws_are_the_benchmarks(corpus: Corpus) -> None:
         assert all(map(torch.equal, drawn(number, seed), expected)), number
     torch.manual_seed(TRIAL_SEEDS[0])
     assert torch.equal(drawn("005", TRIAL_SEEDS[0])[0], torch.rand(5, 277))
-    attended = of(corpus, "097")
-    sizes = dimensions(attended, BENCHMARK["097"][4])
-    hashed = own_draw(attended, sizes, TRIAL_SEEDS[0], hashed=["q", "k", "v"])
-    for tensor in (*drawn("097", TRIAL_SEEDS[0]), *hashed.values()):
-        assert torch.equal(tensor.half().float(), tensor), "drawn in fp16 by the benchmark"
-        assert len(set(tensor.flatten().tolist())) > 100
-        assert 0 <= tensor.min() < tensor.max() < 1
+    for seed in TRIAL_SEEDS[:2]:
+        torch.manual_seed(seed)
+        expected = [torch.rand(drawn("097", seed)[0].shape) for _ in "qkv"]
+        assert all(map(torch.equal, drawn("097", seed), expected))
 
 
 @pytest.mark.parametrize("number", STRUCTURED)

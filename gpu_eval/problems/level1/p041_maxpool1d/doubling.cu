@@ -1,6 +1,6 @@
 // 1D max-pooling of 8 taps, 3 apart, stride 1, padding 4: a block stages 128 outputs' inputs with
 // their halo, then maxima over 2, 4 and 8 taps come from two of half as many, one buffer to the
-// other.
+// other. Lines run along the grid's x, the only axis that takes more than 65535 of them.
 
 #include "limits.cuh"
 #include "pool_nan.cuh"
@@ -16,8 +16,8 @@ __global__ void maxpool1d_doubling(const float* __restrict__ x, float* __restric
     __shared__ float buffer[2][kStaged];
 
     const int tid = threadIdx.x;
-    const int first = blockIdx.x * kTile - kPadding;
-    const long long line = blockIdx.y;
+    const int first = blockIdx.y * kTile - kPadding;
+    const long long line = blockIdx.x;
     const float* in = x + line * length;
 
     for (int i = tid; i < kStaged; i += kTile) {
@@ -39,7 +39,7 @@ __global__ void maxpool1d_doubling(const float* __restrict__ x, float* __restric
         __syncthreads();
     }
 
-    const int out = blockIdx.x * kTile + tid;
+    const int out = blockIdx.y * kTile + tid;
     if (out < out_length) {
         y[line * out_length + out] = buffer[current][tid];
     }

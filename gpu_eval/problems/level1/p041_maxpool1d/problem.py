@@ -72,7 +72,7 @@ DOUBLING = Substrate(
         steps=(
             Launch(
                 kernel="maxpool1d_doubling",
-                grid=("ceil_div(out_length, 128)", "batch * features", ONE),
+                grid=("batch * features", "ceil_div(out_length, 128)", ONE),
                 block=("128", ONE, ONE),
                 arguments=(pointer("x"), pointer("y"), int32("length"), int32("out_length")),
             ),

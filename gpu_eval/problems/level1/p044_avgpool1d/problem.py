@@ -39,7 +39,7 @@ DIRECT = Substrate(
         steps=(
             Launch(
                 kernel="avgpool1d_direct",
-                grid=("ceil_div(out_length, 128)", "batch * channels", ONE),
+                grid=("batch * channels", "ceil_div(out_length, 128)", ONE),
                 block=("128", ONE, ONE),
                 arguments=(
                     pointer("x"),
@@ -63,7 +63,7 @@ SHARED_CORE = Substrate(
         steps=(
             Launch(
                 kernel="avgpool1d_shared_core",
-                grid=("ceil_div(out_length, 128)", "ceil_div(batch * channels, 4)", ONE),
+                grid=("ceil_div(batch * channels, 4)", "ceil_div(out_length, 128)", ONE),
                 block=("32", "4", ONE),
                 arguments=(
                     pointer("x"),

@@ -1,6 +1,6 @@
 // 1D average pooling of 8 taps, stride 1, padding 4, four outputs a thread: the five inputs that
 // all four have in common are added once. A warp stages the inputs of 128 outputs of its line and
-// reads them four at a time; four lines a block.
+// reads them four at a time; four lines a block, these along the grid's x as it alone takes many.
 
 constexpr int kKernel = 8;
 constexpr int kPadding = 4;
@@ -16,8 +16,8 @@ __global__ void avgpool1d_shared_core(const float* __restrict__ x, float* __rest
 
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
-    const int first_out = blockIdx.x * kTile;
-    const long long line = static_cast<long long>(blockIdx.y) * kLines + ty;
+    const int first_out = blockIdx.y * kTile;
+    const long long line = static_cast<long long>(blockIdx.x) * kLines + ty;
 
     if (line < lines) {
         float* scalars = reinterpret_cast<float*>(staged[ty]);

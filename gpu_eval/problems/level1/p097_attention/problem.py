@@ -9,7 +9,6 @@ from gpu_eval.problems.definition import (
     Control,
     Dimension,
     DimensionKind,
-    OwnDraw,
     Problem,
     Substrate,
     Tensors,
@@ -179,9 +178,7 @@ PROBLEM = Problem(
         Dimension("seq", 512, DimensionKind.REDUCED, tile=32),
         Dimension("dim", 1024, DimensionKind.REDUCED, tile=8),
     ),
-    inputs=tuple(
-        TensorSpec(name, SHAPE, own_draw=OwnDraw.UNIFORM_HALF) for name in ("q", "k", "v")
-    ),
+    inputs=tuple(TensorSpec(name, SHAPE) for name in ("q", "k", "v")),
     outputs=(TensorSpec("out", SHAPE),),
     reference=reference,
     magnitude=magnitude,
