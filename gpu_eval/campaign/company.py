@@ -8,6 +8,10 @@ from gpu_eval.devices.base import Job, Outcome
 from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.matrix.schema import EXCEPTION_STATUSES
 
+MANY_LOST = 2
+"""Inputs of a block on which a batch was lost without a culprit before all its cells run one by
+one: whoever is fatal only in another's place would cost a context on every input."""
+
 
 @dataclass
 class Cell:
@@ -47,15 +51,24 @@ class Cell:
 def lanes_wanted(task: CellTask, column: int) -> int:
     """Return how many cells of an input may run at the same time.
 
-    A mutant that takes the device along mostly does so on the first input of its scope. There
-    each runs by itself, so that it costs one lost device and not a second one for finding out
-    which of several it was.
+    A mutant that takes the device along, or writes far outside its outputs, mostly does so on the
+    first input of its scope. There each runs by itself: the one costs one lost device and not a
+    second one for finding out which of several it was, the other meets no neighbour's memory.
     """
-    facts, here = task.facts, task.inputs[column]
-    if facts is None or here.id in task.singly:
+    if task.facts is None or task.inputs[column].id in task.singly:
         return 1
-    seen = {i.scope for i in task.inputs[:column] if facts[i.id].valid}
-    return task.lanes if here.scope in seen else 1
+    unexplained = task.singly - {verdict.input for verdict in task.verdicts}
+    if len(unexplained) >= MANY_LOST or begins_scope(task, column):
+        return 1
+    return task.lanes
+
+
+def begins_scope(task: CellTask, column: int) -> bool:
+    """Tell whether an input is the first of a block in its scope."""
+    facts, here = task.facts, task.inputs[column]
+    if facts is None:
+        return False
+    return here.scope not in {i.scope for i in task.inputs[:column] if facts[i.id].valid}
 
 
 def mixes(progress: Progress, subject: Subject) -> bool:

@@ -62,6 +62,8 @@ class HeldSession:
         """Give back the memory of the device that is not in use at this moment."""
         import torch
 
+        if self._session is not None:
+            self._session.spare()
         self._factory.clear()
         torch.cuda.empty_cache()
         time.sleep(MEMORY_SECONDS)

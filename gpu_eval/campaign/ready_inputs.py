@@ -59,10 +59,18 @@ class ReadyInputs:
             prepared = self.remade(run, column)
         return prepared, ""
 
-    def intact(self, run: BlockRun, prepared: Prepared) -> bool:
-        """Tell whether the bound case is still what it was when it was made."""
+    def intact(self, run: BlockRun, prepared: Prepared, whole: bool = False) -> bool:
+        """Tell whether the bound case is still what it was when it was made.
+
+        Parameters
+        ----------
+        run : BlockRun
+        prepared : Prepared
+        whole : bool
+            Whether memory that belongs to nobody has to be what it was, too.
+        """
         with run.phases(Phase.INTACT):
-            return self._integrity.holds(self._held.open(), prepared.case.key)
+            return self._integrity.holds(self._held.open(), prepared.case.key, whole)
 
     def remade(self, run: BlockRun, column: int) -> Prepared:
         """Make an input anew whose tensors are no longer to be trusted."""

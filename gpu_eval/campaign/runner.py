@@ -11,6 +11,7 @@ from gpu_eval.campaign.callables import Callables
 from gpu_eval.campaign.cases import CaseFactory
 from gpu_eval.campaign.checkpoint import Progress, load
 from gpu_eval.campaign.columns import PROBE_FACTOR, Columns
+from gpu_eval.campaign.company import begins_scope
 from gpu_eval.campaign.held_session import HeldSession
 from gpu_eval.campaign.losses import (
     LostBatchError,
@@ -128,7 +129,8 @@ class Runner:
                     own = held.open().judge(prepared.case.reference)
                     base.begin(pool_input, prepared, own)
             columns.measure(column, prepared)
-            if run.kept is not None and not self._inputs.intact(run, prepared):
+            whole = begins_scope(task, column)
+            if run.kept is not None and not self._inputs.intact(run, prepared, whole):
                 # One of these cells wrote over what they are judged by: all of them once more,
                 # and after each a look whether it was the one.
                 run.back()

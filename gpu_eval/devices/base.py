@@ -252,6 +252,18 @@ class Session(ABC):
         """
         return 0
 
+    def trespassed(self) -> bool:
+        """Look at all memory that belongs to nobody: whether something was written there.
+
+        Unseen so far, since the last look. What is found is mended, and the run that does it again
+        on this case is `Status.OUT_OF_BOUNDS`. False always, where there is no such memory.
+        """
+        return False
+
+    def spare(self) -> bool:
+        """Give back memory that is held but not needed; whether there was any."""
+        return False
+
     def forget(self, key: str) -> None:  # noqa: B027 - a session may copy what it binds
         """Let go of a case that was bound, since its tensors are no longer to be trusted."""
 

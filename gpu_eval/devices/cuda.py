@@ -11,7 +11,7 @@ from gpu_eval.compilation.nvrtc import (
     compile_options,
     nvrtc_version,
 )
-from gpu_eval.devices import cuda_code
+from gpu_eval.devices import cuda_code, cuda_places
 from gpu_eval.devices.base import Binary, Device, KernelSource, Session
 from suiteopt.errors import MissingExtraError, UserError
 
@@ -30,6 +30,9 @@ class CudaDevice(Device):
     ----------
     ordinal : int
         Which, as the driver counts them.
+    ground : int, optional
+        Bytes that each worker keeps around its arenas, so that stray accesses are not fatal
+        (`gpu_eval.devices.cuda_ground`); what the GPU's memory allows if not given, 0 for none.
 
     Raises
     ------
@@ -46,13 +49,14 @@ class CudaDevice(Device):
     flushes_atomics = True
     standby = 4
 
-    def __init__(self, ordinal: int = 0) -> None:
+    def __init__(self, ordinal: int = 0, ground: int | None = None) -> None:
         self.ordinal = ordinal
         device = _device(ordinal)
         self._model = str(device.name())
         major, minor = device.compute_capability()
         self.architecture = f"sm_{major}{minor}"
         self._memory = int(device.total_memory())
+        self.ground = cuda_places.share(self._memory) if ground is None else ground
         self._code: dict[str, bytes] = {}
         if self._memory < MINIMUM_BYTES:
             raise UserError(
@@ -119,10 +123,10 @@ class CudaDevice(Device):
         compare = self._own_code()[cuda_code.COMPARISON]
         for _ in range(OPEN_TRIES - 1):
             try:
-                return CudaSession(_driver(), self.ordinal, compare)
+                return CudaSession(_driver(), self.ordinal, compare, self.ground)
             except (UserError, RuntimeError):
                 time.sleep(OPEN_SECONDS)
-        return CudaSession(_driver(), self.ordinal, compare)
+        return CudaSession(_driver(), self.ordinal, compare, self.ground)
 
     def _own_code(self) -> dict[str, bytes]:
         """Compile this package's own kernels, once: a described device carries them along."""

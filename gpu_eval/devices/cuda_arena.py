@@ -1,13 +1,15 @@
-"""One device allocation that holds every buffer of a run, each between guard zones.
+"""One stretch of device memory that holds every buffer of a run, each between guard zones.
 
 A zone is filled with a word of its own; a small overrun reads that word, and what it writes is
-found by `Arena.zones`. Only a stray access beyond the whole arena is fatal, which costs a process.
+found by `Arena.zones`. A stray access beyond the whole arena meets the ground that it lies in
+(`gpu_eval.devices.cuda_ground`); only beyond that, or where there is none, it is fatal.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_eval.devices.cuda_places import Place
 from suiteopt.errors import UserError
 
 ALIGNMENT = 256
@@ -61,7 +63,7 @@ def _places(sizes: Mapping[str, int]) -> tuple[list[tuple[str, int, int]], int]:
 
 
 class Arena:
-    """Lays buffers out in one allocation; grows it when a layout needs more.
+    """Lays buffers out in a place that it is given, or else in an allocation of its own.
 
     Parameters
     ----------
@@ -76,21 +78,35 @@ class Arena:
         self._stream = stream
         self._allocation: Any = None
         self._capacity = 0
-        self._layout: tuple[tuple[str, int], ...] = ()
+        self._layout: tuple[tuple[str, int], ...] | None = None
+        self.place: Place | None = None
         self.buffers: dict[str, Buffer] = {}
         self.zones: tuple[Zone, ...] = ()
 
-    def lay_out(self, sizes: Mapping[str, int]) -> bool:
+    def lay_out(self, sizes: Mapping[str, int], place: Place | None = None) -> bool:
         """Place buffers of the given sizes (bytes); return whether anything moved.
 
         Sizes are multiples of 4. After a move every buffer holds the guard word.
+
+        Parameters
+        ----------
+        sizes : mapping of str to int
+        place : Place, optional
+            Of at least the footprint: the last zone reaches to its end. None for an allocation of
+            the arena's own.
         """
         layout = tuple(sizes.items())
-        if layout == self._layout:
+        if layout == self._layout and place == self.place:
             return False
+        self._layout = None
         places, offset = _places(sizes)
-        self._reserve(offset)
-        base = int(self._allocation)
+        if place is None:
+            self._reserve(offset)
+            base = int(self._allocation)
+        else:
+            self._release()
+            base, offset = place.address, place.nbytes
+        self.place = place
         self.buffers = {name: Buffer(name, base + at, size) for name, at, size in places}
         zones: list[Zone] = []
         start = 0
@@ -110,17 +126,21 @@ class Arena:
             self._driver.memset_d32_async(zone.address, zone.word, zone.words, self._stream)
 
     def free(self) -> None:
-        """Give the memory back."""
+        """Give the memory back, the place included."""
+        self._release()
+        self.place = None
+        self._layout = None
+
+    def _release(self) -> None:
         if self._allocation is not None:
             self._allocation.free()
         self._allocation = None
         self._capacity = 0
-        self._layout = ()
 
     def _reserve(self, nbytes: int) -> None:
         if nbytes <= self._capacity:
             return
-        self.free()
+        self._release()
         try:
             self._allocation = self._driver.mem_alloc(nbytes)
         except self._driver.MemoryError:

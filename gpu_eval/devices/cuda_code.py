@@ -7,7 +7,7 @@ the compiler alone, before it can make its first input.
 from collections.abc import Mapping
 from importlib.resources import files
 
-from gpu_eval.devices import cuda_chains, cuda_compare, cuda_hash
+from gpu_eval.devices import cuda_chains, cuda_compare, cuda_ground, cuda_hash
 
 COMPARISON = "compare"
 PROGRAMS = (COMPARISON, cuda_hash.PROGRAM, cuda_chains.PROGRAM)
@@ -45,6 +45,6 @@ def _source(program: str) -> tuple[str, tuple[str, ...]]:
     if program == cuda_chains.PROGRAM:
         return cuda_chains.source(), cuda_chains.KERNELS
     directory = files("gpu_eval.devices")
-    parts = ("compare.cu", "checksum.cu")
+    parts = ("compare.cu", "checksum.cu", "ground.cu")
     text = "\n".join(directory.joinpath(name).read_text() for name in parts)
-    return text, (cuda_compare.ENTRY, "checksum")
+    return text, (cuda_compare.ENTRY, "checksum", *cuda_ground.KERNELS)

@@ -26,6 +26,7 @@ from gpu_eval.devices.cuda_compare import (
     unwritten_of,
 )
 from gpu_eval.devices.cuda_kernels import Kernels
+from gpu_eval.devices.cuda_places import Place
 from gpu_eval.devices.integer_outputs import rejudged
 from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.matrix.schema import Count, Statistic, Status
@@ -79,8 +80,30 @@ class Lane:
         """Have inputs and guard zones written anew before the next run."""
         self._bound = None
 
-    def prepare(self, bound: BoundCase, plan: ResolvedPlan) -> None:
+    @property
+    def place(self) -> Place | None:
+        """Where its buffers lie in the ground, if they do."""
+        return self._arena.place
+
+    @property
+    def sign(self) -> Any:
+        """The event that is recorded when all that is queued is done; something must be."""
+        return self._queued[-1].done
+
+    def leave(self) -> None:
+        """Let go of the place in the ground; what else it holds stays."""
+        self._bound = None
+        self._arena.free()
+
+    def prepare(self, bound: BoundCase, plan: ResolvedPlan, place: Place | None = None) -> None:
         """Place the buffers of a run and say what is to be compared; no lane may be at work.
+
+        Parameters
+        ----------
+        bound : BoundCase
+        plan : ResolvedPlan
+        place : Place, optional
+            In the ground; None where there is none.
 
         Raises
         ------
@@ -89,7 +112,7 @@ class Lane:
         """
         again = self._bound is bound
         self._bound = None  # until everything is in its place
-        moved = self._arena.lay_out(bound.sizes(plan))
+        moved = self._arena.lay_out(bound.sizes(plan), place)
         if not moved and not again:
             self._arena.restore_zones()
         if moved or not again:

@@ -5,23 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gpu_eval.devices.base import DeviceLostError, Job, Outcome, blamed
-from gpu_eval.devices.cuda_arena import footprint
+from gpu_eval.devices.cuda_berths import Berths
 from gpu_eval.devices.cuda_case import BoundCase
+from gpu_eval.devices.cuda_ground import Ground
 from gpu_eval.devices.cuda_kernels import Kernels, refusal
 from gpu_eval.devices.cuda_lane import DEPTH, Lane
+from gpu_eval.devices.cuda_outcomes import accused, alike, is_unwritten, merged
 from gpu_eval.problems.plan import ResolvedPlan
 from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Status
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-MOST_LANES = 8
-"""Streams that a GPU serves without one waiting for another, where nobody asks for more. With 32 a
-context took several times as long to make and to lose, and others waited for that."""
-
-LANES_BYTES = 6 << 30
-"""Memory that the arenas of all lanes take together, where there are several."""
 
 
 class Lanes:
@@ -34,40 +29,38 @@ class Lanes:
     compare : object
         The loaded module of ``compare.cu``.
     kernels : Kernels
+    ground : Ground, optional
+        Where arenas lie, as long as there is room for them; without one each is an allocation.
     """
 
-    def __init__(self, driver: Any, compare: Any, kernels: Kernels) -> None:
+    def __init__(
+        self, driver: Any, compare: Any, kernels: Kernels, ground: Ground | None = None
+    ) -> None:
         self._driver = driver
-        self._compare = compare
         self._kernels = kernels
-        self._lanes = [Lane(driver, compare, kernels)]
-        self._last = self._lanes[0]
+        self._berths = Berths(driver, lambda: Lane(driver, compare, kernels), ground)
+        self._last = self._berths.lanes[0]
         self._shared = False
+        self._strayed = False
         self._overwritten: tuple[BoundCase, Job] | None = None
 
     def fitting(self, bound: BoundCase, jobs: Sequence[Job] = ()) -> int:
         """Return how many lanes a case has, and the plans of jobs on it."""
-        if bound.integers:
-            # torch judges these, on the default stream, which waits for every lane.
-            return 1
-        plans = [ResolvedPlan(()), *(job.plan for job in jobs if not refusal(job.plan))]
-        largest = max(footprint(bound.sizes(plan)) for plan in plans)
-        return max(1, min(MOST_LANES, LANES_BYTES // largest))
+        return self._berths.fitting(bound, [job.plan for job in jobs if not refusal(job.plan)])
 
     def begin(self, bound: BoundCase) -> None:
         """Begin a case: nothing that an earlier one has left counts, its memory is given back."""
-        for lane in self._lanes:
-            lane.renew()
-        for lane in self._lanes[self.fitting(bound) :]:
-            lane.free()
+        self._berths.begin(bound)
         self._shared = False
         self._overwritten = None
 
     def run(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Outcome]:
         """Run jobs; see `gpu_eval.devices.base.Session.run_many`."""
         try:
+            self._strayed = False
             outcomes = self._grouped(bound, jobs)
-            if len(jobs) > 1 and Status.OUT_OF_BOUNDS in {o.status for o in outcomes}:
+            stray = self._strayed or any(o.status is Status.OUT_OF_BOUNDS for o in outcomes)
+            if len(jobs) > 1 and stray:
                 # What one wrote may lie in a neighbour's buffers: each by itself.
                 outcomes = [self._alone(bound, job) for job in jobs]
         except DeviceLostError as lost:
@@ -77,11 +70,10 @@ class Lanes:
     def judge(self, bound: BoundCase, several: "Sequence[Mapping[str, Tensor]]") -> list[Outcome]:
         """Compare given outputs with a case, several at a time where memory allows."""
         if self._shared:
-            for lane in self._lanes:
-                lane.renew()
+            self._berths.renew()
         self._overwritten = None
         most = min(self.fitting(bound), len(several))
-        lanes = self._ready(bound, [ResolvedPlan(())] * most)
+        lanes = self._berths.ready(bound, [ResolvedPlan(())] * most)
         outcomes: list[Outcome] = []
         while len(outcomes) < len(several):
             group = list(zip(lanes, several[len(outcomes) :], strict=False))
@@ -98,10 +90,24 @@ class Lanes:
             self._flow(bound, [job], 1)
         return self._last.outputs()
 
+    def trespassed(self, whole: bool = False) -> bool:
+        """Tell whether words of the ground have changed, and mend it; no lane may be at work."""
+        try:
+            return self._ground is not None and self._ground.look(whole) > 0
+        except self._driver.Error as error:
+            raise DeviceLostError(Outcome(Status.CRASH, message=str(error))) from error
+
+    def spare(self) -> bool:
+        """Give the ground up, and what lies in it; tell whether there was one."""
+        return self._berths.spare()
+
     def free(self) -> None:
         """Give all memory back."""
-        for lane in self._lanes:
-            lane.free()
+        self._berths.free()
+
+    @property
+    def _ground(self) -> Ground | None:
+        return self._berths.ground
 
     def _grouped(self, bound: BoundCase, jobs: Sequence[Job]) -> list[Outcome]:
         """Run jobs, as many at a time as there is room for."""
@@ -109,12 +115,15 @@ class Lanes:
             return [self._alone(bound, jobs[0])]
         outcomes: list[Outcome] = []
         while len(outcomes) < len(jobs):
-            group = _alike(bound, jobs[len(outcomes) :])
+            group = alike(bound, jobs[len(outcomes) :])
             outcomes += self._flow(bound, group, self.fitting(bound, group))
         return outcomes
 
     def _alone(self, bound: BoundCase, job: Job) -> Outcome:
-        """Run a job by itself, and answer for what it is said to have written outside."""
+        """Run a job by itself, and answer for what it is said to have written outside.
+
+        All places but the first lane's are ground meanwhile.
+        """
         (outcome,) = self._flow(bound, [job], 1)
         if outcome.status is Status.OUT_OF_BOUNDS and self._shared:
             # A neighbour may have done that, after this lane had been looked at; now it is clean.
@@ -128,7 +137,7 @@ class Lanes:
         try:
             outcomes = {place: self._loaded(job) for place, job in enumerate(jobs)}
             waiting = [place for place, outcome in outcomes.items() if outcome is None]
-            lanes = self._ready(bound, [jobs[place].plan for place in waiting[:most]])
+            lanes = self._berths.ready(bound, [jobs[place].plan for place in waiting[:most]])
         except self._driver.MemoryError as error:
             raise UserError(
                 "the GPU has no room for an input and what runs on it; give --jobs a smaller number"
@@ -137,10 +146,10 @@ class Lanes:
         # From here on nothing may wait for the device as a whole: one of them may hang.
         depth = 1 if bound.integers else DEPTH
         outcomes |= self._queued(lanes, depth, jobs, waiting, stale=False)
-        unwritten = [place for place in waiting if _is_unwritten(outcomes[place])]
+        unwritten = [place for place in waiting if is_unwritten(outcomes[place])]
         again = self._queued(lanes, depth, jobs, unwritten, stale=True)
         for place, stale in again.items():
-            outcomes[place] = _merged(outcomes[place], stale)
+            outcomes[place] = merged(outcomes[place], stale)
         moved = bool(unwritten) and unwritten[-1] != waiting[-1]
         self._overwritten = (bound, jobs[waiting[-1]]) if moved else None
         return [outcome for outcome in outcomes.values() if outcome is not None]
@@ -156,7 +165,8 @@ class Lanes:
         """Run some of the jobs, so many of them queued on each lane; return their outcomes.
 
         One that was started after others may have had to wait for them: it has its whole deadline
-        from when they were through.
+        from when they were through. Behind all of them the ground is looked at. What is seen there
+        is the job's, if there is one; else nobody's yet.
         """
         found: dict[int, Outcome] = {}
         started: deque[tuple[int, Lane]] = deque()
@@ -167,7 +177,19 @@ class Lanes:
             self._last = lanes[turn % len(lanes)]
             self._last.start(jobs[place], stale)
             started.append((place, self._last))
-        found |= {place: lane.take(jobs[place].deadline) for place, lane in started}
+        words = 0
+        try:
+            if self._ground is not None and started:
+                # Queued before anything is waited for: processes take turns on a GPU.
+                self._ground.follow([lane.sign for lane in {lane for _, lane in started}])
+            found |= {place: lane.take(jobs[place].deadline) for place, lane in started}
+            if self._ground is not None:
+                words = self._ground.read()
+        except self._driver.Error as error:
+            raise DeviceLostError(Outcome(Status.CRASH, message=str(error))) from error
+        if words and len(jobs) == 1:
+            return {place: accused(outcome, words) for place, outcome in found.items()}
+        self._strayed = self._strayed or words > 0
         return found
 
     def _loaded(self, job: Job) -> Outcome | None:
@@ -186,55 +208,9 @@ class Lanes:
             return Outcome(Status.LAUNCH_ERROR, message=message)
         return None
 
-    def _ready(self, bound: BoundCase, plans: Sequence[ResolvedPlan]) -> list[Lane]:
-        """Prepare a lane for each of some plans; fewer where memory ends before."""
-        ready: list[Lane] = []
-        for place, plan in enumerate(plans):
-            if len(self._lanes) <= place:
-                self._lanes.append(Lane(self._driver, self._compare, self._kernels))
-            try:
-                self._lanes[place].prepare(bound, plan)
-            except (UserError, self._driver.MemoryError):
-                if not ready:
-                    raise
-                break
-            ready.append(self._lanes[place])
-        return ready
-
     def _is_dead(self) -> bool:
         try:
             self._driver.Context.synchronize()
         except self._driver.Error:
             return True
         return False
-
-
-def _alike(bound: BoundCase, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Return the first jobs, as long as they need the same buffers."""
-    first: list[tuple[str, int]] | None = None
-    for place, job in enumerate(jobs):
-        if refusal(job.plan):
-            continue
-        sizes = list(bound.sizes(job.plan).items())
-        first = sizes if first is None else first
-        if sizes != first:
-            return jobs[:place]
-    return jobs
-
-
-def _is_unwritten(outcome: Outcome | None) -> bool:
-    return outcome is not None and outcome.status is Status.UNWRITTEN
-
-
-def _merged(first: Outcome | None, stale: Outcome) -> Outcome:
-    """Return the outcome of a run that left elements unwritten, judged over the stale result."""
-    if first is None or not stale.statistics:
-        return stale
-    return Outcome(
-        Status.UNWRITTEN,
-        stale.statistics,
-        stale.counts,
-        first.output_hash,
-        first.seconds,
-        message=first.message,
-    )

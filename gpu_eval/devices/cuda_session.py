@@ -11,6 +11,7 @@ from gpu_eval.devices import cuda_hash
 from gpu_eval.devices.base import Binary, Case, Job, Outcome, Session
 from gpu_eval.devices.cuda_case import BoundCase, check_dtypes, nbytes, on_device
 from gpu_eval.devices.cuda_compare import MOST_BLOCKS, THREADS
+from gpu_eval.devices.cuda_ground import Ground
 from gpu_eval.devices.cuda_kernels import Kernels
 from gpu_eval.devices.cuda_lanes import Lanes
 from gpu_eval.problems.plan import ResolvedPlan
@@ -24,6 +25,9 @@ BOUND_BYTES = 1 << 30
 Inputs are the outer loop of a campaign, and several workers share a GPU: little is gained by more.
 """
 
+LARGE_BYTES = 4 << 30
+"""A case that takes more has the memory of the ground: other workers may have such ones, too."""
+
 
 class CudaSession(Session):
     """Runs cubins on one GPU; see `gpu_eval.devices.base.Session`.
@@ -35,10 +39,12 @@ class CudaSession(Session):
     ordinal : int
         Which device.
     compare : bytes
-        The cubin of ``compare.cu`` and ``checksum.cu``.
+        The cubin of ``compare.cu``, ``checksum.cu`` and ``ground.cu``.
+    ground : int
+        Bytes of the ground (`gpu_eval.devices.cuda_ground`), where there is so much memory.
     """
 
-    def __init__(self, driver: Any, ordinal: int, compare: bytes) -> None:
+    def __init__(self, driver: Any, ordinal: int, compare: bytes, ground: int = 0) -> None:
         import torch
 
         torch.backends.cuda.matmul.allow_tf32 = False
@@ -52,7 +58,7 @@ class CudaSession(Session):
         module = driver.module_from_buffer(compare)
         self._compare_module = module
         self._kernels = Kernels(driver)
-        self._lanes = Lanes(driver, module, self._kernels)
+        self._lanes = Lanes(driver, module, self._kernels, Ground.take(driver, module, ground))
         self._checksum = module.get_function("checksum").prepare("PP")
         self._stretches = driver.mem_alloc(256 * 16)
         self._sum = driver.mem_alloc(8)
@@ -66,7 +72,7 @@ class CudaSession(Session):
         if case.key not in self._bound:
             check_dtypes(case)
             self._make_room(case)
-            self._bound[case.key] = on_device(case)
+            self._bound[case.key] = self._uploaded(case)
         self._bound.move_to_end(case.key)
         self._current = self._bound[case.key]
         self._lanes.begin(self._current)
@@ -74,6 +80,17 @@ class CudaSession(Session):
 
         # Whatever stream torch made this on, lanes read it.
         torch.cuda.current_stream().synchronize()
+
+    def _uploaded(self, case: Case) -> BoundCase:
+        """Copy a case to the device; its memory comes before the ground."""
+        import torch
+
+        try:
+            return on_device(case)
+        except torch.OutOfMemoryError:
+            if not self.spare():
+                raise
+            return on_device(case)
 
     def forget(self, key: str) -> None:
         """Let go of a case, wherever its tensors lie."""
@@ -96,10 +113,20 @@ class CudaSession(Session):
         self._driver.memcpy_dtoh(total, int(self._sum))
         return int(total[0])
 
+    def trespassed(self) -> bool:
+        """Look at every word of the ground; see the base class."""
+        return self._lanes.trespassed(whole=True)
+
+    def spare(self) -> bool:
+        """Give the ground up for as long as this session lives; see the base class."""
+        return self._lanes.spare()
+
     def _make_room(self, case: Case) -> None:
         """Let go of the cases bound longest ago before a further one takes memory."""
         groups = (case.tensors, case.reference, case.truth, case.truth)
         coming = sum(nbytes(tensor) for group in groups for tensor in group.values())
+        if coming > LARGE_BYTES:
+            self.spare()
         while self._bound and coming + sum(b.nbytes for b in self._bound.values()) > BOUND_BYTES:
             _, dropped = self._bound.popitem(last=False)
             if self._current is dropped:

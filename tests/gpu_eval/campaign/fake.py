@@ -41,7 +41,8 @@ class FakeDevice(Device):
         By a part of an implementation's id: ``die``, ``exit``, ``hang``, ``raise``, ``corrupt``,
         ``timeout``, ``crash``, ``race``, ``out_of_bounds``, ``unwritten``, ``nan``, ``far``,
         ``lose`` (the device, with a known outcome), ``poison`` (it without saying so), ``late``
-        (it, which shows only when the next input is bound), ``scribble`` (over the references).
+        (it, which shows only when the next input is bound), ``scribble`` (over the references),
+        ``stray`` (into memory of nobody, which its own run shows once somebody has looked there).
         After `` on `` a part of the inputs' keys on which alone it does so.
     lane_count : int
         How many jobs a session has under way at the same time.
@@ -105,6 +106,8 @@ class FakeSession(Session):
         self._case: Case | None = None
         self._lost = False
         self._late = False
+        self._stray = False
+        self._watched = ""
 
     @property
     def lanes(self) -> int:
@@ -161,6 +164,10 @@ class FakeSession(Session):
         if act == "scribble":
             for tensor in self._case.reference.values():
                 tensor.add_(1)
+        if act == "stray":
+            if self._watched == self._case.key:
+                act = "out_of_bounds"
+            self._stray = self._watched != self._case.key
         if act in ("out_of_bounds", "unwritten"):
             return Outcome(Status(act), outcome.statistics, outcome.counts, outcome.output_hash)
         return outcome
@@ -204,6 +211,13 @@ class FakeSession(Session):
         assert self._case is not None
         tensors = (*self._case.tensors.values(), *self._case.reference.values())
         return hash(b"".join(t.numpy().tobytes() for t in tensors))
+
+    def trespassed(self) -> bool:
+        assert self._case is not None
+        found, self._stray = self._stray, False
+        if found:
+            self._watched = self._case.key
+        return found
 
     def lost(self) -> bool:
         return self._lost

@@ -7,6 +7,7 @@ As on a GPU, whatever is not queued on a stream waits for all of them: where one
 
 import ctypes
 import random
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from gpu_eval.devices.cuda_compare import COMMON, ENTRY, JOB, PARTIAL
 from tests.gpu_eval.devices.compare_cases import Kernel
 
-Work = Callable[[], None]
+Work = Callable[[], object]
 
 
 class Error(Exception):
@@ -47,10 +48,32 @@ class Stream:
     done: int = 0
     hung: bool = False
 
+    @property
+    def busy(self) -> bool:
+        """Whether there is a piece of work that can be done now."""
+        if self.hung or self.done == len(self.work):
+            return False
+        head = self.work[self.done]
+        return not isinstance(head, Wait) or head()
+
     def step(self) -> None:
-        if self.done < len(self.work) and not self.hung:
+        if self.busy:
             self.work[self.done]()
             self.done += not self.hung
+
+    def wait_for_event(self, event: "Event") -> None:
+        self.work.append(Wait(event.stream, event.place))
+
+
+@dataclass
+class Wait:
+    """Work of a stream that is done once another one has come to some place."""
+
+    stream: Stream
+    place: int
+
+    def __call__(self) -> bool:
+        return self.stream.done >= self.place
 
 
 @dataclass
@@ -83,7 +106,8 @@ class Event:
         return self.stream.done >= self.place
 
     def synchronize(self) -> None:
-        assert self.query()
+        while not self.query():
+            assert self.driver.busy, "the host waits forever"
 
     def time_since(self, earlier: "Event") -> float:
         assert earlier.stream is self.stream
@@ -96,9 +120,16 @@ class Function:
 
     driver: "StandIn"
     action: Callable[..., None]
+    codes: str = ""
 
     def prepare(self, codes: str) -> "Function":
+        self.codes = codes
         return self
+
+    def prepared_call(self, grid: Any, block: Any, *values: Any) -> None:
+        self.driver.settle()
+        struct.pack(self.codes, *values)
+        self.action(self.driver, Stream(), grid, *values)
 
     def set_attribute(self, attribute: str, value: int) -> None:
         self.driver.check()
@@ -107,9 +138,11 @@ class Function:
         self, grid: Any, block: Any, stream: Stream, *values: Any, shared_size: int = 0
     ) -> None:
         self.driver.check()
+        struct.pack(self.codes, *values)
         if shared_size > 200_000:
             raise Error("too much shared memory")
-        self.driver.launched += 1
+        # Looks at the ground come with runs; what is counted is runs and their comparisons.
+        self.driver.launched += self.action is not self.driver.uncounted
         self.driver.queue(stream, lambda: self.action(self.driver, stream, grid, *values))
 
 
@@ -143,6 +176,7 @@ class StandIn:
         self.limit = 1 << 40
         self.dead = ""
         self.launched = 0
+        self.uncounted: Callable[..., None] | None = None
         self.most_busy = 0
         self.Context = SimpleNamespace(synchronize=self.settle)
         self.Stream = self._stream
@@ -164,10 +198,14 @@ class StandIn:
 
     def advance(self) -> None:
         """Do one piece of work on one of the streams that have some."""
-        busy = [s for s in self._streams if s.done < len(s.work) and not s.hung]
+        busy = self.busy
         self.most_busy = max(self.most_busy, len(busy))
         if busy and not self.dead:
             self._random.choice(busy).step()
+
+    @property
+    def busy(self) -> list[Stream]:
+        return [stream for stream in self._streams if stream.busy]
 
     def settle(self) -> None:
         """Do all that is queued, as whatever is not on a stream has to wait for."""
@@ -181,6 +219,10 @@ class StandIn:
     @property
     def held(self) -> int:
         return sum(part.nbytes for part in self.memory.values())
+
+    def mem_get_info(self) -> tuple[int, int]:
+        self.check()
+        return self.limit - self.held, self.limit
 
     def mem_alloc(self, nbytes: int) -> Allocation:
         self.settle()
