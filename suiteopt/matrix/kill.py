@@ -19,7 +19,7 @@ from suiteopt.matrix.judge import (
 from suiteopt.matrix.layout import Layout, floors_of, layout_of
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.pieces import CellPieces, load_block, load_cells, some_rows
-from suiteopt.matrix.schema import Kind
+from suiteopt.matrix.schema import Kind, Statistic
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 
@@ -32,6 +32,15 @@ __all__ = [
     "load_block",
     "matrix_kills",
 ]
+
+
+REFEREE_LIMIT = 0.125
+"""Largest calibrated tolerance of an input that may be chosen, as a share of the output's scale.
+
+An eighth: beyond it correct kernels differ so much that outputs which are wrong by a whole digit
+are accepted. Such an input would only find what is non-finite, and maintainers could not say what
+it judges. `gpu_eval.problems.check` draws the line for PyTorch's own error at the same place.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +69,8 @@ class KillTable:
         that no statistic says anything there.
     choosable : ndarray of bool, inputs
         Valid candidates on which no calibrating control and no substrate is rejected, and at least
-        one control was run if the problem has any.
+        one control was run if the problem has any; with a calibrated oracle only where the
+        tolerance says something (`REFEREE_LIMIT`).
     controls : tuple of str
         Rows of ``control_rejections``.
     calibrating : ndarray of bool, controls
@@ -192,12 +202,22 @@ def kill_table(
         ran=known,
         slack=decades,
         tolerances=tolerances,
-        choosable=layout.valid & layout.candidate & accepts & np.isfinite(tolerances),
+        choosable=layout.valid & layout.candidate & accepts & _referees(oracle, tolerances),
         controls=control_ids,
         calibrating=calibrating,
         control_rejections=rejected,
         control_ran=control_ran,
     )
+
+
+def _referees(oracle: Oracle, tolerances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell on which inputs a tolerance says something.
+
+    One that somebody fixed is theirs, and `max_abs` knows no scale.
+    """
+    if not oracle.calibrated or oracle.comparator == Statistic.MAX_ABS:
+        return np.isfinite(tolerances)
+    return tolerances <= REFEREE_LIMIT
 
 
 def matrix_kills(
