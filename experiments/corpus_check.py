@@ -4,10 +4,10 @@
     python -m experiments.corpus_check --device cuda --profile contract --resume
 
 Writes experiments/results/corpus-check-DEVICE.{json,md}, both after each problem. Every problem
-has a process of its own, so that one that loses the device takes no other along, and those that
-take longest come first. After --seconds no further problem begins (those under way are awaited);
---resume does what an earlier run of the same device and profile left out. Exit code 1 if a kernel
-is wrong.
+has a process of its own, so that one that loses the device takes no other along; those that take
+longest come first, and the GPUs of the machine take turns. After --seconds no further problem
+begins (those under way are awaited); --resume does what an earlier run of the same device and
+profile left out. Exit code 1 if a kernel is wrong.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import os
 import sys
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -56,6 +56,7 @@ class Work:
     device: str
     cache: Path
     jobs: int
+    gpu: str = ""  # as CUDA_VISIBLE_DEVICES names it
 
     def done(self) -> Row:
         """Check it; an error is an answer, too."""
@@ -77,18 +78,26 @@ class Work:
 def answer(results: Connection, work: Work) -> None:
     """Send what comes of a problem; the target of a process."""
     os.setpgrp()  # compilers are killed with it
+    if work.gpu:
+        os.environ["CUDA_VISIBLE_DEVICES"] = work.gpu  # before the driver is asked for anything
     results.send(work.done())
 
 
-def checked(work: Sequence[Work], processes: int, seconds: float = math.inf) -> Iterator[Row]:
-    """Yield each problem's result as it comes; nothing more begins when the time is up."""
+def checked(
+    work: Sequence[Work], processes: int, seconds: float = math.inf, gpus: Sequence[str] = ("",)
+) -> Iterator[Row]:
+    """Yield each problem's result as it comes; nothing more begins when the time is up.
+
+    Each problem is checked on the GPU that the fewest are under way on.
+    """
     end = time.monotonic() + seconds
     waiting = deque(work)
     running: dict[Connection, tuple[Work, BaseProcess]] = {}
     try:
         while True:
             while waiting and len(running) < processes and time.monotonic() < end:
-                one = waiting.popleft()
+                taken = Counter(other.gpu for other, _ in running.values())
+                one = replace(waiting.popleft(), gpu=min(gpus, key=taken.__getitem__))
                 process, results = start(answer, (one,), one.problem)
                 running[results] = one, process
             if not running:
@@ -111,6 +120,12 @@ def checked(work: Sequence[Work], processes: int, seconds: float = math.inf) -> 
 
 def _error(problem: str, message: str) -> Row:
     return {"problem": problem, "passed": False, "error": " ".join(message.split())[:500]}
+
+
+def visible_gpus(count: int) -> list[str]:
+    """Return the names of so many GPUs, as CUDA_VISIBLE_DEVICES names them."""
+    named = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    return (named or [str(gpu) for gpu in range(count)])[:count]
 
 
 def longest_first(
@@ -147,7 +162,12 @@ def earlier(path: Path, device: str, profile: str) -> list[Row]:
     """
     if not path.exists():
         return []
-    found = json.loads(path.read_text())
+    try:
+        found = json.loads(path.read_text())
+    except ValueError as error:
+        raise UserError(
+            f"{path} is damaged ({error}); leave --resume out to check all again"
+        ) from None
     if (found["device"], found["profile"]) != (device, profile):
         raise UserError(
             f"{path} is of {found['device']} and profile {found['profile']}; "
@@ -238,7 +258,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.processes < 1:
         raise UserError("--processes must be at least 1")
     profile = find_profile(given.profile)
-    name = resolved_name(open_device(given.device))
+    device = open_device(given.device)
+    name = resolved_name(device)
+    gpus = visible_gpus(len(device.parts())) if name == "cuda" else [""]
     path = given.directory / f"corpus-check-{name}"
     before = earlier(path.with_suffix(".json"), name, given.profile) if given.resume else []
     found = {str(row["problem"]): row for row in before}
@@ -255,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Work(p.id, given.profile, name, Path(cache), jobs)
             for p in longest_first(left, profile, known)
         ]
-        for one in checked(work, given.processes, given.seconds):
+        for one in checked(work, given.processes, given.seconds, gpus):
             found[one["problem"]] = one
             missing.remove(one["problem"])
             said = "ok" if one["passed"] else f"FAILED {_failure(one)}"

@@ -1,13 +1,23 @@
 """The corpus checked problem by problem: the page of known results, order, time, and resuming."""
 
 import json
+import multiprocessing
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments import corpus_check
-from experiments.corpus_check import Work, checked, earlier, longest_first, main, page
+from experiments.corpus_check import (
+    Work,
+    checked,
+    earlier,
+    longest_first,
+    main,
+    page,
+    visible_gpus,
+)
 from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.problems.loader import load_corpus
 from suiteopt.console import run_script
@@ -134,3 +144,35 @@ def test_an_error_is_the_answer_of_its_problem_alone(tmp_path: Path) -> None:
     (ended,) = [row for row in rows if row["problem"] == "x"]
     assert ended["error"] == "its process ended with 1"
     assert not any(row["passed"] for row in rows)
+
+
+def test_gpus_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert visible_gpus(2) == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
+    assert visible_gpus(2) == ["3", "GPU-5"]
+    asked: list[str] = []
+
+    def told(_: Any, arguments: tuple[Work], name: str) -> Any:
+        asked.append(arguments[0].gpu)
+        ours, theirs = multiprocessing.Pipe()
+        theirs.send({"problem": name})
+        return FinishedProcess(), ours
+
+    monkeypatch.setattr(corpus_check, "start", told)
+    work = [Work(f"level1/{n:03}", "demo", "cuda", Path("x"), 1) for n in range(6)]
+    assert len(list(checked(work, 4, gpus=["3", "GPU-5"]))) == 6
+    assert asked[:4] == ["3", "GPU-5"] * 2
+    assert sorted(Counter(asked)) == ["3", "GPU-5"]
+
+
+class FinishedProcess:
+    def join(self) -> None:
+        pass
+
+
+def test_a_damaged_file_is_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "corpus-check-cpu.json"
+    path.write_text('{"device": "cpu", ')
+    with pytest.raises(UserError, match=r"corpus-check-cpu\.json is damaged .*leave --resume out"):
+        earlier(path, "cpu", "demo")
