@@ -1,10 +1,6 @@
 """Verifying a corpus: every substrate and control against fp64, on every input of a profile.
 
-A substrate is right on an input if its error (max d / RMS against fp64) is within `ALLOWANCE` x
-max(PyTorch's own error, the rounding floor). A control may also be as far off as the worst case
-of its sums, n u m(y) (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 4.2),
-which is sqrt(n) times the floor: a serial fp32 sum of many like terms rounds the same way every
-time, so that its error grows with n, and it is right by definition.
+How far off a kernel may be and still be right is told in `gpu_eval.problems.allowances`.
 
 On a GPU a kernel that adds by fp32 atomics is allowed what these flush to zero besides, see
 `gpu_eval.problems.flushed`.
@@ -21,19 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_eval.devices.base import Case, Device, Outcome
-from gpu_eval.problems.check_runs import SUBSTRATE, compile_all, outcomes
+from gpu_eval.problems.allowances import ALLOWANCE, Allowances
+from gpu_eval.problems.check_runs import compile_all, outcomes
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.flushed import flushing_floor
-from gpu_eval.problems.tensors import dimensions, floors, reduction_length
+from gpu_eval.problems.tensors import dimensions, reduction_length
 from gpu_eval.problems.validate import validate
 from suiteopt.matrix.schema import Count, Statistic, Status
 
 if TYPE_CHECKING:
     from gpu_eval.campaign.pool import PoolInput
     from gpu_eval.campaign.shapes import Profile
-
-ALLOWANCE = 8.0
-"""How many times the larger of PyTorch's own error and the rounding floor is still right."""
 
 OWN_ERROR_LIMIT = 1 / ALLOWANCE
 """PyTorch's own error (max d / RMS) above which an input is not judged: the allowance would be more
@@ -222,16 +216,12 @@ def check_inputs(
                 continue
             zero += _is_zero(case)
             length = reduction_length(problem, values)
-            rms_floor = floors(problem, case.tensors, case.reference, length, pool_input.exact)[
-                Statistic.RMS
-            ]
-            strict = ALLOWANCE * max(own, rms_floor)
-            lenient = max(strict, math.sqrt(length) * rms_floor)
+            allowances = Allowances.on(problem, case, length, own, pool_input.exact)
             # No kernel adds more often to an output than this has terms.
             flushing = flushing_floor(case.truth, length) if flushed else 0.0
             found = outcomes(runs, session, case, values)
             for index, (run, outcome) in enumerate(zip(runs, found, strict=True)):
-                allowed = strict if run.kind == SUBSTRATE else lenient
+                allowed = allowances.of(run)
                 allowed += flushing if run.flushes else 0.0
                 checks[index] = _worst(checks[index], outcome, own, allowed, pool_input.id)
     return CheckReport(problem.id, tuple(checks), len(pool), invalid, unjudged, zero)

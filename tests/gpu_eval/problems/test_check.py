@@ -136,6 +136,28 @@ def test_what_never_rounds_must_be_equal(corpus: Corpus, tmp_path: Path) -> None
     assert check(corpus.problem("level1/019"), right, tmp_path).passed
 
 
+@pytest.mark.parametrize(
+    ("kind", "passes"), [("algorithm", True), ("pairwise", False), ("eager", False)]
+)
+def test_only_a_librarys_other_algorithm_may_round_where_sums_are_exact(
+    corpus: Corpus, tmp_path: Path, kind: str, passes: bool
+) -> None:
+    problem = corpus.problem("level1/001")
+    lattice = [i for i in candidate_pool(problem, PROFILES["demo"]) if i.exact][:2]
+    assert lattice
+
+    def transformed(tensors):
+        # As far off as Winograd's convolution: some units in the last place.
+        return {"c": torch.matmul(tensors["a"], tensors["b"]) * (1 + 4 * 2**-24)}
+
+    tried = replace(problem, controls=(Control("transformed", kind, run=transformed),))
+    report = check_inputs(tried, TorchDevice(right), lattice, tmp_path)
+    found = {i.name: i for i in report.implementations}["transformed"]
+    assert found.passed is passes
+    assert (found.ratio < 1) is passes
+    assert found.own_error == 0
+
+
 def test_a_nan_that_the_reference_has_not_fails(corpus: Corpus, tmp_path: Path) -> None:
     def nan(tensors, reference):
         c = reference["c"].clone()

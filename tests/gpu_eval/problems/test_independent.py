@@ -12,7 +12,7 @@ from gpu_eval.campaign.cases import CaseFactory
 from gpu_eval.campaign.pool import candidate_pool
 from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.devices.registry import open_device
-from gpu_eval.problems.check import ALLOWANCE
+from gpu_eval.problems.allowances import ALLOWANCE
 from gpu_eval.problems.definition import Problem
 from gpu_eval.problems.loader import Corpus
 from gpu_eval.problems.tensors import dimensions, floors, reduction_length
