@@ -10,6 +10,7 @@ from suiteopt.errors import UserError
 from suiteopt.matrix import pieces
 from suiteopt.matrix import reading as reading_module
 from suiteopt.matrix.kill import (
+    REFEREE_LIMIT,
     SLACK_LIMIT,
     calibrated_tolerances,
     calibrating_controls,
@@ -18,7 +19,7 @@ from suiteopt.matrix.kill import (
 )
 from suiteopt.matrix.oracle import Nonfinite, fixed, parse_oracle
 from suiteopt.matrix.rounding import round_up_12
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Status
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Statistic, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.writer import MatrixWriter
 from tests.suiteopt.builders import CONTROLS, SURVIVED, cell, header, tiny_matrix
@@ -364,6 +365,24 @@ def test_a_control_that_was_not_run_on_an_input_is_no_evidence(tmp_path: Path) -
     assert table.choosable[:2].tolist() == [False, True]
     assert table.control_ran[:, :2].tolist() == [[False, False], [False, True]]
     assert kill_table(matrix, P, FIXED).choosable[:2].tolist() == [False, True]
+
+
+def test_an_input_whose_calibrated_tolerance_says_nothing_is_not_chosen(tmp_path: Path) -> None:
+    # 10 times the worst control: a hair within an eighth, an eighth exactly, and beyond it.
+    errors = {I0: 0.0124, I1: 0.0125, I2: 0.0126}
+    kills: dict[str, list[list[float | Status | None]]] = {P: [[1, 1, 1]]}
+    matrix = tiny_matrix(
+        tmp_path / "m", kills, control_error={(SERIAL, i): error for i, error in errors.items()}
+    )
+    table = kill_table(matrix, P, CALIBRATED)
+    assert (table.tolerances[:3] <= REFEREE_LIMIT).tolist() == table.choosable[:3].tolist()
+    assert table.choosable[[0, 2]].tolist() == [True, False]
+    assert table.kills.toarray()[0, :3].all(), "what it kills is told all the same"
+    assert not table.control_rejections.any()
+    # What a target fixes is its own affair, and max_abs is in units of the output.
+    assert kill_table(matrix, P, fixed(0.5)).choosable[:3].all()
+    absolute = replace(CALIBRATED, comparator=Statistic.MAX_ABS)
+    assert kill_table(matrix, P, absolute).choosable[:3].all()
 
 
 def test_which_controls_calibrate(tmp_path: Path) -> None:
