@@ -1,16 +1,19 @@
 """Which input of a benchmark's model is which, read from its source without executing it."""
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from suiteopt.errors import UserError
+
+SUFFIX = "_in"
+"""Behind the name of an input that the benchmark calls as the definition calls an output."""
 
 
 def order_tensors(names: Collection[str], source: bytes, where: str) -> list[str]:
     """Return a problem's input tensors in the order in which its model takes them.
 
-    They are told apart by the argument names of ``Model.forward``, letter case apart; a single
-    tensor needs no name.
+    They are told apart by the argument names of ``Model.forward`` (`named_so`); a single tensor
+    needs no name.
 
     Parameters
     ----------
@@ -28,15 +31,29 @@ def order_tensors(names: Collection[str], source: bytes, where: str) -> list[str
     """
     if len(names) < 2:
         return list(names)
-    arguments = [argument.lower() for argument in forward_arguments(source, where)]
-    missing = [name for name in names if name.lower() not in arguments]
-    if missing or len({name.lower() for name in names}) < len(names):
+    arguments = forward_arguments(source, where)
+    places = {name: named_so(name, arguments) for name in names}
+    told = set(places.values())
+    if None in told or len(told) < len(names):
         raise UserError(
             f"the suite has input tensors {', '.join(sorted(names))}, and Model.forward in {where} "
             f"takes {', '.join(arguments)}: which is which cannot be told; name the tensors of "
             "the problem definition as the benchmark does"
         )
-    return sorted(names, key=lambda name: arguments.index(name.lower()))
+    return sorted(names, key=lambda name: places[name] or 0)
+
+
+def named_so(name: str, arguments: Sequence[str]) -> int | None:
+    """Return which of a benchmark's arguments a tensor of a definition is; None if that is unclear.
+
+    Letter case does not count. A definition whose output has the name that the benchmark gives an
+    input calls the input ``y_in`` instead of ``y``.
+    """
+    known = [argument.lower() for argument in arguments]
+    for spelling in (name.lower(), name.lower().removesuffix(SUFFIX)):
+        if known.count(spelling) == 1:
+            return known.index(spelling)
+    return None
 
 
 def forward_arguments(source: bytes, where: str) -> list[str]:

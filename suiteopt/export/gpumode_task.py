@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from suiteopt.errors import UserError
+from suiteopt.export.forward import named_so
 from suiteopt.export.gpumode_yaml import read_yaml
 from suiteopt.export.patching import function_named, parse
 
@@ -74,14 +75,13 @@ class Task:
         """
         if not self.unpacked and len(names) == 1:
             return {names[0]: None}
-        known = [name.lower() for name in self.unpacked]
-        missing = [name for name in names if name.lower() not in known]
-        if missing:
+        places = {name: named_so(name, self.unpacked) for name in names}
+        if None in places.values():
             raise UserError(
                 f"the suite has the tensors {', '.join(names)}, and the reference of {where} "
                 f"unpacks {', '.join(self.unpacked) or 'nothing'}: which is which cannot be told"
             )
-        return {name: known.index(name.lower()) for name in names}
+        return places
 
 
 def read_task(

@@ -18,6 +18,16 @@ def test_tensors_stand_in_the_order_of_the_models_arguments() -> None:
     assert order_tensors({"value": 1, "scale": 2}, SOURCE, "p.py") == ["scale", "value"]
 
 
+def test_an_input_called_as_an_output_is_told_by_its_suffix() -> None:
+    source = b"class Model:\n    def forward(self, y, x): ...\n"
+    assert order_tensors({"x": 0, "y_in": 0}, source, "p.py") == ["y_in", "x"]
+    # The name as it is comes first, and nobody stands for another.
+    both = b"class Model:\n    def forward(self, y_in, y): ...\n"
+    assert order_tensors(["y", "y_in"], both, "p.py") == ["y_in", "y"]
+    with pytest.raises(UserError, match="which is which cannot be told"):
+        order_tensors(["y", "y_in"], source, "p.py")
+
+
 def test_a_single_tensor_needs_no_name() -> None:
     assert order_tensors({"anything"}, b"not python (", "p.py") == ["anything"]
 
