@@ -23,7 +23,7 @@ Counts = dict[str, int]
 def render(found: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the tables in Markdown."""
     lines = [
-        "# Faults of level 1, compiled",
+        "# Faults of the corpus, compiled",
         "",
         "Made by `python -m experiments.mutant_counts`; nothing was run. A fault is *equivalent* "
         "whose machine code and launches are its substrate's, a *duplicate* whose are another "
@@ -54,7 +54,7 @@ def page(found: Mapping[str, Mapping[str, Any]]) -> str:
     for half in found.values():
         locked = sum(n["valid"] for rule, n in half["by_rule"].items() if is_locked(rule))
         lines += [
-            f"Level 1 ({half['problems']} problems, {half['substrates']} kernels) has "
+            f"The corpus ({half['problems']} problems, {half['substrates']} kernels) has "
             f"{half['generated']:,} faults by {half['rules']} rules. Compiled with "
             f"{half['compiler']}, with launches on the shapes of the profile `{half['profile']}`, "
             f"{half['stillborn']} do not compile, {half['equivalent']} are equal to their kernel "
