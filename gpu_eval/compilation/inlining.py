@@ -67,9 +67,7 @@ class Gatherer:
         if '"C"' in self.files[name]:
             tokens = _share_linkage(tokens)
         tokens = [
-            self._rewritten(t)
-            if t.kind is TokenKind.DIRECTIVE or t.text == "__syncthreads"
-            else t
+            self._rewritten(t) if t.kind is TokenKind.DIRECTIVE or t.text == "__syncthreads" else t
             for t in tokens
         ]
         self.balanced = self.balanced and _is_balanced(tokens)
@@ -168,7 +166,6 @@ def _is_balanced(tokens: Sequence[Token]) -> bool:
                 conditions += -1 if condition.group(1) == "endif" else 1
                 if conditions < 0:
                     return False
-        elif kind is TokenKind.COMMENT:
-            if text.startswith("/*") and not text.endswith("*/"):
-                return False
+        elif kind is TokenKind.COMMENT and text.startswith("/*") and not text.endswith("*/"):
+            return False
     return not stack and conditions == 0
