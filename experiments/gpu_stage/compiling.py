@@ -1,7 +1,7 @@
 """Compile rate: the mutants of some problems, by the campaign's own compiler, on all cores."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -33,16 +33,9 @@ def measure(options: Options) -> Iterator[Row]:
         tempfile.TemporaryDirectory() as cache,
         ProcessPoolExecutor(options.cores, mp_context=get_context("spawn")) as pool,
     ):
-        distinct: dict[tuple[object, ...], KernelSource] = {}
-        for sources in pool.map(sources_of, chosen):
-            for source in sources:
-                key = (source.main, source.kernels, source.flags, *sorted(source.files.items()))
-                distinct.setdefault(key, source)
+        waiting = distinct_sources(chosen, pool.map)
         list(pool.map(warm, [architecture] * options.cores))
-        waiting = list(distinct.values())
-        # Units of all problems mixed, so that one that is cut short has compiled of each.
-        count = -(-len(waiting) // CHUNK)
-        chunks = [waiting[i::count] for i in range(count)]
+        chunks = divided(waiting, options.cores)
         clock = Clock()
         jobs = {pool.submit(compiled, architecture, c, cache): len(c) for c in chunks}
         done = stillborn = 0
@@ -64,8 +57,8 @@ def measure(options: Options) -> Iterator[Row]:
         note=(
             f"{done} of {len(waiting)} different sources of {len(chosen)} level-1 problems, sites "
             f"as in profile {PROFILE} ({stillborn} do not compile), in {seconds:.1f} s; "
-            f"{options.cores} processes, units of {CHUNK}, NVRTC {nvrtc_version()}, "
-            f"{architecture}; processes already started"
+            f"{options.cores} processes, {len(chunks)} units of up to {CHUNK}, "
+            f"NVRTC {nvrtc_version()}, {architecture}; processes already started"
         ),
     )
 
@@ -74,6 +67,27 @@ def _architecture() -> str:
     from gpu_eval.devices.cuda import CudaDevice
 
     return CudaDevice().architecture
+
+
+def divided(waiting: "Sequence[KernelSource]", cores: int) -> "list[Sequence[KernelSource]]":
+    """Divide sources into units, the same number for each core, so that none waits at the end.
+
+    Units have sources of all problems, so that a run that is cut short has compiled of each.
+    """
+    count = min(len(waiting), -(-len(waiting) // (CHUNK * cores)) * cores)
+    return [waiting[i::count] for i in range(count)]
+
+
+def distinct_sources(
+    problems: "Sequence[str]", over: "Callable[..., Iterable[list[KernelSource]]]" = map
+) -> "list[KernelSource]":
+    """Return the different sources of problems; ``over`` is what asks `sources_of` for each."""
+    distinct: dict[tuple[object, ...], KernelSource] = {}
+    for sources in over(sources_of, problems):
+        for source in sources:
+            key = (source.main, source.kernels, source.flags, *sorted(source.files.items()))
+            distinct.setdefault(key, source)
+    return list(distinct.values())
 
 
 def sources_of(problem: str) -> "list[KernelSource]":
@@ -99,7 +113,7 @@ def warm(architecture: str) -> None:
     compile_cubin("__global__ void k() {}", "warm.cu", architecture, (), ("k",))
 
 
-def compiled(architecture: str, sources: "list[KernelSource]", cache: str) -> int:
+def compiled(architecture: str, sources: "Sequence[KernelSource]", cache: str) -> int:
     """Compile a chunk into the cache; return how many do not compile."""
     from gpu_eval.compilation.nvrtc import NvrtcCompiler
 

@@ -63,7 +63,13 @@ class Gatherer:
             If a header is missing or not available, or a declaration cannot be rewritten.
         """
         self._open.append(name)
-        tokens = [self._rewritten(t) for t in _share_linkage(_tokens(self.files[name]))]
+        tokens: Sequence[Token] = _tokens(self.files[name])
+        if '"C"' in self.files[name]:
+            tokens = _share_linkage(tokens)
+        tokens = [
+            self._rewritten(t) if t.kind is TokenKind.DIRECTIVE or t.text == "__syncthreads" else t
+            for t in tokens
+        ]
         self.balanced = self.balanced and _is_balanced(tokens)
         try:
             text = self.dialect.rewrite(tokens)
@@ -148,19 +154,18 @@ def _is_balanced(tokens: Sequence[Token]) -> bool:
     closing = {")": "(", "]": "[", "}": "{"}
     stack: list[str] = []
     conditions = 0
-    for token in tokens:
-        if token.kind is TokenKind.DIRECTIVE:
-            condition = _CONDITION.match(token.text)
+    for kind, text, _ in tokens:
+        if kind is TokenKind.PUNCTUATION:
+            if text in "([{":
+                stack.append(text)
+            elif text in closing and (not stack or stack.pop() != closing[text]):
+                return False
+        elif kind is TokenKind.DIRECTIVE:
+            condition = _CONDITION.match(text)
             if condition:
                 conditions += -1 if condition.group(1) == "endif" else 1
                 if conditions < 0:
                     return False
-        elif token.kind is TokenKind.COMMENT:
-            if token.text.startswith("/*") and not token.text.endswith("*/"):
-                return False
-        elif token.kind is TokenKind.PUNCTUATION:
-            if token.text in "([{":
-                stack.append(token.text)
-            elif token.text in closing and (not stack or stack.pop() != closing[token.text]):
-                return False
+        elif kind is TokenKind.COMMENT and text.startswith("/*") and not text.endswith("*/"):
+            return False
     return not stack and conditions == 0

@@ -10,7 +10,7 @@ from typing import Any
 from gpu_eval.compilation.batch import BatchCompiler, Failure, Members
 from gpu_eval.compilation.cache import BinaryCache, Entry, content_hash
 from gpu_eval.compilation.dialects import CUDA
-from gpu_eval.compilation.sass import machine_code_hash
+from gpu_eval.compilation.sass import Cubin
 from gpu_eval.compilation.unit import assemble_cuda, label
 from gpu_eval.devices.base import Binary
 from suiteopt.errors import MissingExtraError, UserError
@@ -166,11 +166,12 @@ class NvrtcCompiler(BatchCompiler):
         unit = content_hash([key for key, _ in members]) + ".cubin"
         cache.add_unit(unit + _NAMES_SUFFIX, json.dumps(names, sort_keys=True).encode())
         cache.add_unit(unit, cubin)
+        code = Cubin(cubin)
         entries = {
             key: Entry(
                 unit,
                 label(index),
-                machine_code_hash(cubin, list(names[label(index)].values()), label(index)),
+                code.hash_of(list(names[label(index)].values()), label(index)),
                 "",
             )
             for index, (key, _) in enumerate(members)

@@ -13,7 +13,7 @@ import hashlib
 import io
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _PER_KERNEL = (".text.", ".rela.text.", ".rel.text.", ".nv.info.", ".nv.shared.")
@@ -29,70 +29,126 @@ _INTERNAL = re.compile(r"_(?:INTERNAL|GLOBAL__N_)_[0-9a-f]{8}_\d+_unit_cu_[0-9a-
 def machine_code_hash(
     cubin: bytes, lowered: Sequence[str], namespace: str, *, unit_ids: bool = True
 ) -> str:
-    """Hash the kernels of one implementation.
+    """Hash the kernels of one implementation; see `Cubin.hash_of` for many of one unit."""
+    return Cubin(cubin).hash_of(lowered, namespace, unit_ids=unit_ids)
+
+
+class Cubin:
+    """A unit's cubin, read once for all of its implementations.
 
     Parameters
     ----------
-    cubin : bytes
+    data : bytes
         An ELF file as NVRTC writes it.
-    lowered : sequence of str
-        Mangled names of the implementation's kernels, in the order of its plan.
-    namespace : str
-        The namespace that wraps the implementation.
-    unit_ids : bool
-        Whether names of internal linkage count with the id of their unit, as they do in a matrix;
-        without, hashes of different units can be compared.
 
     Raises
     ------
     ImportError
         If pyelftools is not installed.
     """
-    from elftools.elf.elffile import ELFFile
 
-    elf = ELFFile(io.BytesIO(cubin))
-    sections = {section.name: section for section in elf.iter_sections()}
-    token = f"{len(namespace)}{namespace}"
-    digest = hashlib.sha256()
-    for kernel in lowered:
-        digest.update(b"kernel\0")
-        for name in sorted(sections):
-            if _belongs(name, kernel):
+    def __init__(self, data: bytes) -> None:
+        from elftools.elf.elffile import ELFFile
+
+        self._sections: list[Any] = list(ELFFile(io.BytesIO(data)).iter_sections())
+        self._data: dict[int, bytes] = {}
+        self._index = {section.name: i for i, section in enumerate(self._sections)}
+        self._tables: dict[int, list[Any]] = {}
+        # A kernel's sections end in its name.
+        self._of_kernel: dict[str, list[str]] = {}
+        for name in sorted(self._index):
+            if name.startswith((*_PER_KERNEL, _CONSTANT)):
+                for dot in (i for i, letter in enumerate(name) if letter == "."):
+                    self._of_kernel.setdefault(name[dot + 1 :], []).append(name)
+        symbols = self._symbols(self._index[".symtab"]) if ".symtab" in self._index else []
+        self._objects = [
+            symbol
+            for symbol in symbols
+            if isinstance(symbol["st_shndx"], int)
+            and symbol["st_info"]["type"] in ("STT_OBJECT", "STT_FUNC")
+        ]
+        self._resources: dict[str, list[tuple[int, int]]] = {}
+        for code, number, value in self._unit_attributes():
+            if number < len(symbols):
+                self._resources.setdefault(symbols[number].name, []).append((code, value))
+
+    def hash_of(self, lowered: Sequence[str], namespace: str, *, unit_ids: bool = True) -> str:
+        """Hash the kernels of one implementation.
+
+        Parameters
+        ----------
+        lowered : sequence of str
+            Mangled names of the implementation's kernels, in the order of its plan.
+        namespace : str
+            The namespace that wraps the implementation.
+        unit_ids : bool
+            Whether names of internal linkage count with the id of their unit, as they do in a
+            matrix; without, hashes of different units can be compared.
+        """
+        token = f"{len(namespace)}{namespace}"
+        digest = hashlib.sha256()
+        for kernel in lowered:
+            digest.update(b"kernel\0")
+            for name in self._of_kernel.get(kernel, []):
                 digest.update(name.replace(kernel, "").encode() + b"\0")
-                digest.update(_content(elf, sections[name], token, unit_ids))
-        for attribute, value in _resources(sections, kernel):
-            digest.update(f"resource {attribute} {value}\0".encode())
-    for name, data in _own_objects(elf, sections, token, set(lowered)):
-        named = name if unit_ids else _INTERNAL.sub("", name)
-        digest.update(f"object {named}\0".encode())
-        digest.update(data)
-    return digest.hexdigest()
+                digest.update(self._content(self._index[name], token, unit_ids))
+            for attribute, value in sorted(self._resources.get(kernel, [])):
+                digest.update(f"resource {attribute} {value}\0".encode())
+        for name, data in self._own_objects(token, set(lowered)):
+            named = name if unit_ids else _INTERNAL.sub("", name)
+            digest.update(f"object {named}\0".encode())
+            digest.update(data)
+        return digest.hexdigest()
 
+    def _bytes(self, index: int) -> bytes:
+        if index not in self._data:
+            self._data[index] = self._sections[index].data()
+        return self._data[index]
 
-def _belongs(section: str, kernel: str) -> bool:
-    if not section.endswith(f".{kernel}"):
-        return False
-    return section.startswith((*_PER_KERNEL, _CONSTANT))
+    def _symbols(self, index: int) -> list[Any]:
+        if index not in self._tables:
+            self._tables[index] = list(self._sections[index].iter_symbols())
+        return self._tables[index]
 
+    def _content(self, index: int, token: str, unit_ids: bool) -> bytes:
+        section = self._sections[index]
+        if section.name.startswith(".nv.info."):
+            return b"".join(
+                bytes([code]) + (payload[4:] if code == _PARAMETER_BANK else payload)
+                for code, payload in _attributes(self._bytes(index))
+            )
+        if not section.name.startswith((".rela", ".rel")):
+            return f"{section['sh_size']}\0".encode() + (
+                b"" if section["sh_type"] == "SHT_NOBITS" else self._bytes(index)
+            )
+        symbols = self._symbols(section["sh_link"])
+        lines = []
+        for relocation in section.iter_relocations():
+            name = symbols[relocation["r_info_sym"]].name.replace(token, "")
+            name = name if unit_ids else _INTERNAL.sub("", name)
+            addend = relocation["r_addend"] if relocation.is_RELA() else 0
+            lines.append(f"{relocation['r_offset']} {relocation['r_info_type']} {name} {addend}")
+        return "\n".join(lines).encode()
 
-def _content(elf: Any, section: Any, token: str, unit_ids: bool) -> bytes:
-    if section.name.startswith(".nv.info."):
-        return b"".join(
-            bytes([code]) + (payload[4:] if code == _PARAMETER_BANK else payload)
-            for code, payload in _attributes(section.data())
-        )
-    if not section.name.startswith((".rela", ".rel")):
-        return f"{section['sh_size']}\0".encode() + (
-            b"" if section["sh_type"] == "SHT_NOBITS" else section.data()
-        )
-    symbols = elf.get_section(section["sh_link"])
-    lines = []
-    for relocation in section.iter_relocations():
-        name = symbols.get_symbol(relocation["r_info_sym"]).name.replace(token, "")
-        name = name if unit_ids else _INTERNAL.sub("", name)
-        addend = relocation["r_addend"] if relocation.is_RELA() else 0
-        lines.append(f"{relocation['r_offset']} {relocation['r_info_type']} {name} {addend}")
-    return "\n".join(lines).encode()
+    def _unit_attributes(self) -> Iterator[tuple[int, int, int]]:
+        """Registers, frame and stack sizes, from the module's ``.nv.info``: of which symbol."""
+        if ".nv.info" in self._index:
+            for code, payload in _attributes(self._bytes(self._index[".nv.info"])):
+                if len(payload) == 8:
+                    yield (code, *struct.unpack("<II", payload))
+
+    def _own_objects(self, token: str, kernels: set[str]) -> list[tuple[str, bytes]]:
+        """Constants, globals and out-of-line device functions of the namespace, by name."""
+        found: list[tuple[str, bytes]] = []
+        for symbol in self._objects:
+            if token not in symbol.name or symbol.name in kernels:
+                continue
+            index = symbol["st_shndx"]
+            empty = self._sections[index]["sh_type"] == "SHT_NOBITS"
+            start, size = symbol["st_value"], symbol["st_size"]
+            content = b"" if empty else self._bytes(index)[start : start + size]
+            found.append((symbol.name.replace(token, ""), f"{size}\0".encode() + content))
+        return sorted(found)
 
 
 def _attributes(data: bytes) -> list[tuple[int, bytes]]:
@@ -107,40 +163,3 @@ def _attributes(data: bytes) -> list[tuple[int, bytes]]:
         found.append((code, payload))
         position += length
     return found
-
-
-def _resources(sections: dict[str, Any], kernel: str) -> list[tuple[int, int]]:
-    """Registers, frame and stack sizes of a kernel, from the module's ``.nv.info``."""
-    info, table = sections.get(".nv.info"), sections.get(".symtab")
-    if info is None or table is None:
-        return []
-    pairs = [
-        (code, *struct.unpack("<II", payload))
-        for code, payload in _attributes(info.data())
-        if len(payload) == 8
-    ]
-    return sorted(
-        (code, value) for code, symbol, value in pairs if table.get_symbol(symbol).name == kernel
-    )
-
-
-def _own_objects(
-    elf: Any, sections: dict[str, Any], token: str, kernels: set[str]
-) -> list[tuple[str, bytes]]:
-    """Constants, globals and out-of-line device functions of the namespace, by name."""
-    table = sections.get(".symtab")
-    found: list[tuple[str, bytes]] = []
-    if table is None:
-        return found
-    for symbol in table.iter_symbols():
-        index = symbol["st_shndx"]
-        if token not in symbol.name or symbol.name in kernels or not isinstance(index, int):
-            continue
-        section = elf.get_section(index)
-        if symbol["st_info"]["type"] not in ("STT_OBJECT", "STT_FUNC"):
-            continue
-        data = b"" if section["sh_type"] == "SHT_NOBITS" else section.data()
-        start, size = symbol["st_value"], symbol["st_size"]
-        content = f"{size}\0".encode() + data[start : start + size]
-        found.append((symbol.name.replace(token, ""), content))
-    return sorted(found)

@@ -58,6 +58,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
+_KINDS = {kind.value: kind for kind in TokenKind} | {"delimiter": TokenKind.STRING}
+
 
 def tokenize(text: str) -> Iterator[Token]:
     """Split a source into tokens.
@@ -74,9 +76,7 @@ def tokenize(text: str) -> Iterator[Token]:
     """
     line = 1
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup
-        if kind == "delimiter" or kind is None:
-            kind = "string"
         piece = match.group()
-        yield Token(TokenKind(kind), piece, line)
-        line += piece.count("\n")
+        yield Token(_KINDS[match.lastgroup or "string"], piece, line)
+        if "\n" in piece:
+            line += piece.count("\n")

@@ -86,3 +86,35 @@ def test_the_speeds_are_those_of_the_benchmark(tmp_path: Path) -> None:
         assert shares == [round(100 * measured[name]) for name in names[: len(shares)]]
     (row,) = rows("a fatal mutant")
     assert row[1] == f"{next(v for k, v in measured.items() if 'fatal' in k):.2f} s"
+
+
+def test_the_times_of_compiling_are_those_of_the_benchmark() -> None:
+    found = record("bench_compile")
+    total, ms = found["total"], found["total"]["ms"]
+    parts = {
+        "preparing the source": "prepare",
+        "NVRTC, front end": "front_end",
+        "NVRTC, optimiser": "optimiser",
+        "NVRTC, ptxas": "ptxas",
+        "hash of the machine code": "hash",
+    }
+    for start, name in parts.items():
+        (row,) = rows(start)
+        assert row[1:3] == [f"{ms[name]:.1f}", f"{100 * ms[name] / ms['whole']:.0f}%"]
+    (now,) = rows("all, keys and files included")
+    (before,) = rows("all with hashes as they were before")
+    assert now[1] == f"{ms['whole']:.1f}: {total['mutants_a_second']} mutants/s"
+    assert before[1] == f"{ms['whole_before']:.1f}: {total['mutants_a_second_before']} mutants/s"
+    text = " ".join((ROOT / "docs" / "gpu.md").read_text("utf-8").split())
+    assert f"a unit of 48 from each of {len(found['problems'])} problems" in text
+    assert f"Hashes were {ms['hash_before']:.1f} ms" in text
+    assert f"it gives {total['faster']} times as many mutants a second" in text
+    assert f"alone it does {total['mutants_a_second_of_nvrtc_alone']} a second" in text
+    nvrtc = {
+        name: sum(problem["ms"][part] for part in ("front_end", "optimiser", "ptxas"))
+        for name, problem in found["problems"].items()
+    }
+    low, high = min(nvrtc, key=nvrtc.__getitem__), max(nvrtc, key=nvrtc.__getitem__)
+    assert (
+        f"it takes {nvrtc[low]:.0f} ({int(low[-3:])}) to {nvrtc[high]:.0f} ms ({int(high[-3:])})"
+    ) in text

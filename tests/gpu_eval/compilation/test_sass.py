@@ -1,14 +1,23 @@
 """The hash of a kernel's machine code on a GPU: NVRTC needs no GPU for it."""
 
+import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from gpu_eval.compilation.nvrtc import NvrtcCompiler, load_nvrtc
+from gpu_eval.campaign.chunks import compile_chunks
+from gpu_eval.campaign.implementations import implementations
+from gpu_eval.compilation.nvrtc import NvrtcCompiler, entry_points, load_nvrtc, nvrtc_version
+from gpu_eval.compilation.sass import Cubin, machine_code_hash
 from gpu_eval.devices.base import Binary, KernelSource
 from gpu_eval.devices.host import HostDevice
 from gpu_eval.devices.sass_equivalence import SassEquivalence
+from gpu_eval.problems.loader import load_corpus
 from suiteopt.errors import UserError
+
+MATRICES = Path(__file__).resolve().parents[3] / "matrices"
+MATRIX = MATRICES / (MATRICES / "DEFAULT").read_text().strip()
 
 KERNEL = """\
 static __device__ __noinline__ float scaled(float v, int i) { return v * (float)(i & 3); }
@@ -112,6 +121,45 @@ def test_the_hash_is_the_same_alone_and_in_a_batch(
 ) -> None:
     alone = compiled({"one": edited(DIFFERENT[name])}, cache / name.replace(" ", "-"))
     assert alone["one"].machine_code == batch[f"not {name}"].machine_code
+
+
+def test_a_cubin_read_once_gives_the_hashes_of_one_read_for_each(
+    batch: dict[str, Binary], cache: Path
+) -> None:
+    """In whatever order and however often they are asked for; stored hashes are never changed."""
+    pair = KERNEL + KERNEL.replace("smooth", "second").replace("scaled", "other").replace(
+        "2.0f", "7"
+    )
+    both = KernelSource("two kernels", {"k.cu": pair}, "k.cu", ("second", "smooth"))
+    (two,) = NvrtcCompiler("sm_90").compile([both], cache / "two", 1)
+    for binaries in (list(batch.values()), [two]):
+        assert binaries[0].path is not None
+        data = binaries[0].path.read_bytes()
+        cubin = Cubin(data)
+        for binary in (*binaries, *reversed(binaries)):
+            lowered = [entry_points(binary)[kernel] for kernel in binary.kernels]
+            assert cubin.hash_of(lowered, binary.symbol) == binary.machine_code
+            assert machine_code_hash(data, lowered, binary.symbol) == binary.machine_code
+    in_other_order = [entry_points(two)[kernel] for kernel in ("smooth", "second")]
+    assert cubin.hash_of(in_other_order, two.symbol) != two.machine_code
+    assert cubin.hash_of(in_other_order[:1], two.symbol) != two.machine_code
+
+
+def test_the_hashes_of_the_default_matrix_are_found_again(tmp_path: Path) -> None:
+    """A campaign that was begun earlier goes on: its tasks are named by these hashes."""
+    header = json.loads((MATRIX / "matrix.json").read_text())["device"]
+    if header["compiler"] != f"NVRTC {nvrtc_version()}":
+        pytest.skip(f"the default matrix was compiled by {header['compiler']}")
+    table = pq.read_table(MATRIX / "implementations.parquet").to_pandas()
+    stored = dict(
+        zip(table["implementation"].astype(str), table["machine_code"].astype(str), strict=True)
+    )
+    names = [name for name in stored if name.startswith("level1/095:")]
+    everything = implementations(load_corpus().problem("level1/095"), wild=True)
+    originals = compile_chunks([i for i in everything if i.id in names])[0]
+    found = NvrtcCompiler(header["architecture"]).compile(originals, tmp_path, 1)
+    assert {b.id: b.machine_code for b in found} == {b.id: stored[b.id] for b in found}
+    assert len(found) > 2
 
 
 def test_all_edits_differ_from_each_other(batch: dict[str, Binary]) -> None:
