@@ -26,6 +26,10 @@ class Training:
         """Return some of the training sets."""
         if folds.all():
             return self
+        return self.at(np.flatnonzero(folds))
+
+    def at(self, folds: NDArray[np.intp]) -> "Training":
+        """Return the training sets at some places."""
         return Training(self.seen[:, folds], self.by_operation[:, :, folds])
 
 
