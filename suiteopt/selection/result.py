@@ -65,7 +65,7 @@ class Selection:
         Wall-clock time; not part of equality.
     value, value_bound : int or None
         Of another objective that the members were chosen by, and the most that any choice within
-        the budget is worth by it, in parts of its scale; None where detection is what they were chosen by.
+        the budget is worth by it, in parts of its scale; None where they were chosen by detection.
     """
 
     problem: str

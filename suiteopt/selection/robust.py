@@ -62,11 +62,14 @@ class Optimum:
         Of the objective, in parts of `SCALE`, counted mutant by mutant.
     bound : int
         The most that any suite within the budget is worth: all of them are tabled.
+    unique : bool
+        Whether no other suite is worth as much, so that no tie had to be broken.
     """
 
     columns: tuple[int, ...]
     value: int
     bound: int
+    unique: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +177,15 @@ class Problem:
         for start in range(0, len(wanted), step):
             folds = wanted[start : start + step]
             own, spread = self._tables(training.at(folds))
-            rows, places = np.nonzero(steps[:, folds] > 0)
             few = max(1, _TIED_CELLS // len(self.bank.sets))
-            for first in range(0, len(rows), few):
-                row, place = rows[first : first + few], places[first : first + few]
-                fold = folds[place]
-                value = spread[:, place] * steps[row, fold]
-                value += own[:, place] * (STEPS - steps[row, fold])
-                tied = value == value.max(axis=0)
-                found[row, fold] = break_ties(self.bank, tied, plain[:, fold])
+            for first in range(0, len(folds), few):
+                part = slice(first, first + few)
+                fold = folds[part]
+                for row in np.flatnonzero((steps[:, fold] > 0).any(axis=1)):
+                    taken = steps[row, fold]
+                    value = spread[:, part] * taken + own[:, part] * (STEPS - taken)
+                    best = break_ties(self.bank, value == value.max(axis=0), plain[:, fold])
+                    found[row, fold] = np.where(taken > 0, best, found[row, fold])
         return found
 
     def optimum(self, training: Training, strength: float) -> Optimum:
@@ -197,10 +200,11 @@ class Problem:
         weights = self.weights(self.trained(training), self.spread(training), np.array([strength]))
         value = self._values(weights, self._cells.by_mutant @ training.seen)
         plain = self._plain(training)
-        best = int(break_ties(self.bank, value == value.max(axis=0), plain)[0])
+        tied = value == value.max(axis=0)
+        best = int(break_ties(self.bank, tied, plain)[0])
         killed = np.asarray(self.killers[[*self.bank.sets[best], -1]].any(axis=0))[self.kinds]
         worth = (weights[self.groups] * training.seen)[killed].sum(dtype=np.float64)
-        return Optimum(self.bank.sets[best], int(worth), int(value.max()))
+        return Optimum(self.bank.sets[best], int(worth), int(value.max()), int(tied.sum()) == 1)
 
     def _plain(self, training: Training) -> NDArray[np.int64]:
         """Weights of own mutants by plain coverage, shape (own mutants, folds)."""

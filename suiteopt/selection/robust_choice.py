@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -47,13 +48,24 @@ class Robust:
 
     def members(self, place: int, instance: Instance) -> tuple[str, ...]:
         """Choose for one problem under other tolerances; the other problems stay as they are."""
-        best = self._optimum(self.tables.problem(place, instance))
-        return tuple(instance.inputs[c] for c in strongest_first(instance, best.columns))
+        key = (place, instance.inputs, instance.kills.tobytes(), instance.given.tobytes())
+        columns = self._known.get(key)
+        if columns is None:
+            best = self._optimum(self.tables.problem(place, instance))
+            columns = best.columns
+            if best.unique:  # slack, by which ties are broken, may be another one next time
+                self._known[key] = columns
+        return tuple(instance.inputs[c] for c in strongest_first(instance, columns))
 
     def _optimum(self, problem: Problem) -> Optimum:
         return problem.optimum(self._everything, self.strength)
 
-    @property
+    @cached_property
+    def _known(self) -> dict[tuple[int, tuple[str, ...], bytes, bytes], tuple[int, ...]]:
+        """Suites that were chosen for other tolerances: different ones often kill the same."""
+        return {}
+
+    @cached_property
     def _everything(self) -> Training:
         pool = self.tables.pool
         return pool.training(np.ones((1, len(pool.labels)), dtype=np.bool_))
