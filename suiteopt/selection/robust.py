@@ -32,6 +32,7 @@ from scipy.sparse import csr_array
 from suiteopt.selection.bank import Bank, best_sets, break_ties, product
 from suiteopt.selection.cases import Case
 from suiteopt.selection.robust_pool import Pool, Training, indicator
+from suiteopt.threads import side_by_side
 
 KAPPA = 2.0
 ALPHA = 0.25
@@ -401,16 +402,20 @@ def _reached(
     -------
     ndarray of float64, shape (strengths, judged, n)
     """
-    value = np.zeros((len(strengths), len(judged), len(kept)))
     counted = problems[0].pool.training(kept)
-    for problem in problems:
+
+    def of_problem(problem: Problem) -> NDArray[np.float64]:
+        value = np.zeros((len(strengths), len(judged), len(kept)))
         masks = [mask[:, problem.span] for mask in judged]
         usable = kept[:, problem.span].any(axis=1) & np.any([m.any(axis=1) for m in masks], axis=0)
         if not usable.any():
-            continue
+            return value
         asked = np.repeat(np.array(strengths)[:, None], int(usable.sum()), axis=1)
         for place, best in enumerate(problem.best(counted.some(usable), asked)):
             hit = problem.bank.detects(best)
             for number, mask in enumerate(masks):
-                value[place, number, usable] += (hit & mask[usable]).sum(axis=1)
-    return value
+                value[place, number, usable] = (hit & mask[usable]).sum(axis=1)
+        return value
+
+    total: NDArray[np.float64] = np.sum(side_by_side(of_problem, problems), axis=0)
+    return total

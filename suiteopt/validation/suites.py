@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.result import Selection
-from suiteopt.selection.robust import fold_strengths
+from suiteopt.selection.robust import Problem, fold_strengths
 from suiteopt.selection.robust_choice import Robust, fit_robust
+from suiteopt.selection.robust_pool import Training
 from suiteopt.selection.solve import solve
+from suiteopt.threads import side_by_side
 from suiteopt.validation.refit import Refitter
 
 Choose = Callable[[Case, Instance], Sequence[str]]
@@ -126,17 +128,23 @@ class HeldOut(Coverage):
         """Choose for the folds of all plans, the strength of each fold without it."""
         problems = self.fitted.problems
         strengths = fold_strengths(problems, [(plan.held, plan.repeats) for plan in plans])
-        every = np.concatenate(strengths)[None]
-        training = problems[0].pool.training(np.concatenate([~plan.held for plan in plans]))
-        ends = np.cumsum([len(plan.held) for plan in plans])[:-1]
-        sets: list[list[NDArray[np.intp]]] = [[] for _ in plans]
-        for place, problem in enumerate(problems):
-            used = np.concatenate([plan.used[place] for plan in plans])
-            best = np.zeros(len(used), dtype=np.intp)
-            if used.any():
-                best[used] = problem.best(training.some(used), every[:, used])[0]
-            for plan, own, part in zip(plans, sets, np.split(best, ends), strict=True):
-                own.append(part[plan.used[place]])
-        return [
-            InFolds(strength, tuple(own)) for strength, own in zip(strengths, sets, strict=True)
-        ]
+        found: list[InFolds | None] = []
+        for plan, strength in zip(plans, strengths, strict=True):
+            training = problems[0].pool.training(~plan.held)
+            choose = partial(_in_fold, training, strength)
+            found.append(
+                InFolds(
+                    strength, tuple(side_by_side(choose, zip(problems, plan.used, strict=True)))
+                )
+            )
+        return found
+
+
+def _in_fold(
+    training: Training,
+    strength: NDArray[np.float64],
+    one: tuple[Problem, NDArray[np.bool_]],
+) -> NDArray[np.intp]:
+    problem, used = one
+    best: NDArray[np.intp] = problem.best(training.some(used), strength[None, used])[0]
+    return best
