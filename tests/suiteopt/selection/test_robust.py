@@ -106,14 +106,15 @@ def twins(path: Path) -> Matrix:
 
 
 def test_where_other_problems_know_better_the_objective_wins(tmp_path: Path) -> None:
-    found = cross_validate(
-        twins(tmp_path / "m"), 1, folds=2, repeats=3, objective=Objective.HELD_OUT
-    )
+    matrix = twins(tmp_path / "m")
+    found = cross_validate(matrix, 1, folds=2, repeats=3, objective=Objective.HELD_OUT)
     assert found.objectives is not None
     duel = found.objectives[Split.SITE]
-    plain = found.splits[Split.SITE]
-    assert plain.held_out_share is not None
-    assert sum(duel.plain) / sum(duel.mutants) == pytest.approx(plain.held_out_share)
+    coverage = cross_validate(matrix, 1, folds=2, repeats=3, objective=Objective.COVERAGE)
+    for shares, whole in ((duel.plain, coverage), (duel.robust, found)):
+        share = whole.splits[Split.SITE].held_out_share
+        assert share is not None
+        assert sum(shares) / sum(duel.mutants) == pytest.approx(share)
     assert duel.difference_share is not None
     assert duel.difference_share > 0
     assert sum(duel.strengths.values()) == 6
@@ -122,13 +123,14 @@ def test_where_other_problems_know_better_the_objective_wins(tmp_path: Path) -> 
 def test_plain_in_a_duel_is_plain_everywhere(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     kills = {f"level1/{n:03}": (random.random((8, 4)) < 0.4).astype(int).tolist() for n in range(3)}
-    found = cross_validate(
-        tiny_matrix(tmp_path / "m", kills), 2, repeats=2, objective=Objective.HELD_OUT
-    )
+    matrix = tiny_matrix(tmp_path / "m", kills)
+    found = cross_validate(matrix, 2, repeats=2, objective=Objective.HELD_OUT)
+    coverage = cross_validate(matrix, 2, repeats=2, objective=Objective.COVERAGE)
+    assert coverage.objectives is None
     assert found.objectives is not None
     for split, duel in found.objectives.items():
         for row, plain, mutants in zip(
-            found.splits[split].problems, duel.plain, duel.mutants, strict=True
+            coverage.splits[split].problems, duel.plain, duel.mutants, strict=True
         ):
             assert (plain, mutants) == pytest.approx((row.held_out, row.mutants))
 
