@@ -76,8 +76,8 @@ def find(matrix: Matrix) -> Finding:
             )
         ],
         words=[
-            f"Under the published conditions (1e-2, random folds, chosen by coverage) ours is fitted "
-            f"{share(like['fitted_share'])}; with a tolerance for each input "
+            "Under the published conditions (1e-2, random folds, chosen by coverage) ours is "
+            f"fitted {share(like['fitted_share'])}; with a tolerance for each input "
             f"{share(best['fitted_share'])}. All safe inputs of the pool together would reach "
             f"{share(like['ceiling_share'])} and {share(best['ceiling_share'])}: at 1e-2 the rest "
             "is a matter of the tolerance, not of more inputs.",

@@ -1,8 +1,8 @@
 """The same suites over every denominator, side by side: nobody has to guess which one was used.
 
-Suites are always chosen on the headline's mutants, by its objective. A wider denominator scores them on mutants
-that no choice ever sees; held out, folds are by site over the widest one, so that no edit of an
-expression that was trained on is scored.
+Suites are always chosen on the headline's mutants, by its objective. A wider denominator scores
+them on mutants that no choice ever sees; held out, folds are by site over the widest one, so that
+no edit of an expression that was trained on is scored.
 """
 
 from collections.abc import Mapping, Sequence
