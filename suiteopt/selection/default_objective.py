@@ -11,11 +11,16 @@ from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.pieces import is_large
 from suiteopt.matrix.store import Matrix
+from suiteopt.selection.bank import bank_cells
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.fixed import BEST_FIXED
 from suiteopt.selection.question import Objective, Question
 from suiteopt.selection.robust_tables import classes, too_large
 from suiteopt.selection.wishes import Wishes
+
+SUITES = 60_000
+"""Suites of one problem up to which they are tabled without being asked for: those of three inputs
+out of seventy. A choice then takes seconds, a cross-validation some minutes at most."""
 
 
 def more_is_asked(
@@ -46,15 +51,8 @@ def more_is_asked(
     return None
 
 
-def nothing_to_learn_from(matrix: Matrix, question: Question, budget: int) -> str | None:
-    """Say why a matrix is not for the held-out objective, before a cell of it is read twice.
-
-    Parameters
-    ----------
-    matrix : Matrix
-    question : Question
-    budget : int
-    """
+def nothing_to_learn_from(matrix: Matrix) -> str | None:
+    """Say why a matrix is not for the held-out objective, before its cells are read."""
     if matrix.meta.device.get("name") == IMPORTED_DEVICE:
         return "another tool's matrix has no classes of faults"
     if len(matrix.measured_problems) < 2:
@@ -78,7 +76,8 @@ def nothing_in_common(matrix: Matrix, found: Iterable[Case], budget: int) -> str
     kinds: set[tuple[str, ...]] = set()
     homes = 0
     for case in found:
-        if too_large(case, budget):
+        suites = bank_cells(case.instance, budget) // max(1, len(case.instance.mutants))
+        if suites > SUITES or too_large(case, budget):
             return f"{case.problem} has too many suites of up to {budget} inputs to table"
         if not str(matrix.problem(case.problem)["operation_class"] or ""):
             return f"the operation class of {case.problem} is not known"
@@ -115,7 +114,7 @@ def settle_objective(
     found : list of Case or None
         All cases, where they were looked at.
     """
-    reason = asked_more or nothing_to_learn_from(matrix, question, budget)
+    reason = asked_more or nothing_to_learn_from(matrix)
     if reason is not None:
         return Objective.COVERAGE, reason, None
     found: list[Case] = []

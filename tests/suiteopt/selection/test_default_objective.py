@@ -13,7 +13,7 @@ from suiteopt.errors import UserError
 from suiteopt.importers.write import write_matrix
 from suiteopt.matrix import pieces
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection import robust_tables
+from suiteopt.selection import default_objective, robust_tables
 from suiteopt.selection.question import Objective
 from suiteopt.selection.select import select
 from suiteopt.selection.wishes import Wishes
@@ -146,6 +146,11 @@ def test_what_is_too_large_to_table_falls_to_coverage_unless_asked_for(
         for ask_for in (select, cross_validate):
             with pytest.raises(UserError, match="give a smaller --budget or --objective coverage"):
                 ask_for(matrix, 2, objective=Objective.HELD_OUT)
+    with monkeypatch.context() as patch:
+        patch.setattr(default_objective, "SUITES", 15)  # of five inputs at most two: 16
+        assert select(matrix, 1).objective == Objective.HELD_OUT
+        assert "too many suites" in str(select(matrix, 2).objective_reason)
+        assert select(matrix, 2, objective=Objective.HELD_OUT).strength is not None
     monkeypatch.setattr(pieces, "LARGE_CELLS", -1)
     found = select(matrix, 2)
     assert (found.objective, str(found.objective_reason)) == (
