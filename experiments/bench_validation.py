@@ -24,12 +24,12 @@ from suiteopt.console import run_script
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import cases
 from suiteopt.selection.enumerate import enumerate_best
-from suiteopt.selection.question import ask
+from suiteopt.selection.question import Objective, ask
 from suiteopt.selection.select import select
 from suiteopt.validation.crossval import FOLDS, REPEATS, cross_validate
-from suiteopt.validation.refit import Refitter
-from suiteopt.validation.scores import split_figures
+from suiteopt.validation.scores import split_figures, to_choose
 from suiteopt.validation.splits import Split, random_folds, site_folds, site_groups
+from suiteopt.validation.suites import Coverage, HeldOut
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -44,7 +44,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     }
 
 
-def one_split(path: Path, split: Split) -> float | None:
+def one_split(path: Path, split: Split, objective: Objective) -> float | None:
     """Read, calibrate, and cross-validate over one split; from a matrix that nothing has cached."""
     matrix = Matrix.open(path)
     found = list(cases(matrix, ask(None)))
@@ -53,8 +53,10 @@ def one_split(path: Path, split: Split) -> float | None:
         plan = random_folds(families, FOLDS, REPEATS)
     else:
         plan = site_folds(site_groups([s for case in found for s in case.sites]), FOLDS, REPEATS)
-    refitters = [Refitter(case.instance, 2, "auto") for case in found]
-    return split_figures(split, plan, found, refitters).held_out_share
+    held_out = objective == Objective.HELD_OUT
+    suites = HeldOut(matrix, found, 2, "auto") if held_out else Coverage(found, 2, "auto")
+    (chosen,) = suites.in_folds([to_choose(plan, found)])
+    return split_figures(split, plan, found, suites.refitters, chosen).held_out_share
 
 
 def measure(problems: int) -> dict[str, Any]:
@@ -66,8 +68,9 @@ def measure(problems: int) -> dict[str, Any]:
         enumerate_best(instances[0], 2)
         _, pairs = timed(lambda: [enumerate_best(instance, 2) for instance in instances])
         chosen, selecting = timed(lambda: select(Matrix.open(path), 2))
-        random, by_chance = timed(lambda: one_split(path, Split.RANDOM))
-        site, by_site = timed(lambda: one_split(path, Split.SITE))
+        random, by_chance = timed(lambda: one_split(path, Split.RANDOM, Objective.HELD_OUT))
+        site, by_site = timed(lambda: one_split(path, Split.SITE, Objective.HELD_OUT))
+        plain, by_coverage = timed(lambda: one_split(path, Split.SITE, Objective.COVERAGE))
         whole, everything = timed(lambda: cross_validate(Matrix.open(path), 2))
     return {
         "problems": problems,
@@ -78,6 +81,7 @@ def measure(problems: int) -> dict[str, Any]:
             "select from disk": {**selecting, "share": chosen.fitted_share},
             "random split, from disk": {**by_chance, "share": random},
             "site split, from disk": {**by_site, "share": site},
+            "site split by coverage, from disk": {**by_coverage, "share": plain},
             "all of crossval, from disk": {**everything, "share": whole.primary.held_out_share},
         },
     }

@@ -5,12 +5,14 @@ from suiteopt.cli.format import points, share
 from suiteopt.console import run_script
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.store import Matrix
+from suiteopt.selection.question import Objective
 from suiteopt.selection.select import select
 from suiteopt.validation.crossval import cross_validate
 from suiteopt.validation.splits import Split
 
 PUBLISHED = {"fitted_share": 0.980, "held_out_share": 0.948, "tolerance": 1e-2, "budget": 2}
-ORACLES = ("fixed:1e-2", "fixed:1e-4", "calibrated")
+AS_PUBLISHED = "fixed:1e-2"
+ORACLES = (AS_PUBLISHED, "fixed:1e-4", "calibrated")
 SPLITS = (Split.RANDOM, Split.SITE, Split.RULE)
 BUDGET = 2
 
@@ -31,7 +33,11 @@ def find(matrix: Matrix) -> Finding:
     ours = {}
     for denominator in (Denominator.WITNESSED, Denominator.OUTPUT):
         for oracle in ORACLES:
-            found = cross_validate(matrix, BUDGET, oracle, denominator=denominator)
+            # as published, two inputs that detect most; elsewhere those that `select` gives
+            objective = Objective.COVERAGE if oracle == AS_PUBLISHED else None
+            found = cross_validate(
+                matrix, BUDGET, oracle, denominator=denominator, objective=objective
+            )
             ceiling = _ceiling(matrix, oracle, denominator)
             answer = {**slim(found.as_dict()), "ceiling_share": ceiling}
             ours[f"{denominator}, {oracle}"] = answer
@@ -70,8 +76,8 @@ def find(matrix: Matrix) -> Finding:
             )
         ],
         words=[
-            f"Under the published conditions (1e-2, random folds) ours is fitted "
-            f"{share(like['fitted_share'])}; with a tolerance for each input "
+            "Under the published conditions (1e-2, random folds, chosen by coverage) ours is "
+            f"fitted {share(like['fitted_share'])}; with a tolerance for each input "
             f"{share(best['fitted_share'])}. All safe inputs of the pool together would reach "
             f"{share(like['ceiling_share'])} and {share(best['ceiling_share'])}: at 1e-2 the rest "
             "is a matter of the tolerance, not of more inputs.",
@@ -84,7 +90,7 @@ def find(matrix: Matrix) -> Finding:
 
 def _ceiling(matrix: Matrix, oracle: str, denominator: Denominator) -> float | None:
     """Share that all safe inputs of the pool detect together."""
-    chosen = select(matrix, BUDGET, oracle, denominator=denominator)
+    chosen = select(matrix, BUDGET, oracle, denominator=denominator, objective=Objective.COVERAGE)
     left = sum(part.unkillable for part in chosen.problems)
     return 1 - left / chosen.tally.mutants if chosen.tally.mutants else None
 

@@ -12,6 +12,7 @@ from suiteopt.cli.options import (
     JsonOption,
     LockedOption,
     MatrixOption,
+    ObjectiveOption,
     OracleOption,
     SolverOption,
     TargetOption,
@@ -51,10 +52,7 @@ def crossval(
     denominator: Annotated[
         Denominator, typer.Option("--denominator", help="Which mutants count.")
     ] = Denominator.WITNESSED,
-    objective: Annotated[
-        Objective,
-        typer.Option("--objective", help="With held-out, compare it with plain coverage."),
-    ] = Objective.COVERAGE,
+    objective: ObjectiveOption = None,
     locked: LockedOption = False,
     incomplete: IncompleteOption = False,
     json: JsonOption = False,
@@ -62,10 +60,10 @@ def crossval(
     """Cross-validate the choice over random, site and rule splits."""
     opened = Matrix.open(resolve_matrix(matrix))
     if curve:
-        if oracle is not None or locked or objective is not Objective.COVERAGE:
+        if oracle is not None or locked or objective == Objective.HELD_OUT:
             raise UserError(
-                "--curve goes over oracles of its own and counts no locked rule; leave --oracle, "
-                "--objective and --open-locked out"
+                "--curve goes over oracles of its own, chooses by coverage and counts no locked "
+                "rule; leave --oracle, --objective held-out and --open-locked out"
             )
         asked = ask(
             None,
@@ -76,7 +74,14 @@ def crossval(
         )
         points = [point.as_dict() for point in measure_curve(opened, asked, budget, solver)]
         if json:
-            print_json({"budget": budget, "target": target, "curve": points})
+            print_json(
+                {
+                    "budget": budget,
+                    "target": target,
+                    "objective": str(Objective.COVERAGE),
+                    "curve": points,
+                }
+            )
         else:
             _tell_curve(points)
         return
@@ -110,4 +115,4 @@ def crossval(
     if json:
         print_json(answer)
     else:
-        tell(answer)
+        tell(answer, validated.chosen_by)

@@ -8,12 +8,13 @@ from suiteopt.cli.format import interval, points, share
 from suiteopt.console import stdout
 
 
-def tell(answer: dict[str, Any]) -> None:
+def tell(answer: dict[str, Any], chosen_by: str) -> None:
     """Print what was found, the headline first."""
     console = stdout()
     console.print(
         f"budget {answer['budget']} under {answer['oracle']}: fitted "
-        f"{share(answer['fitted_share'])} of {answer['mutants']} faults  ({answer['label']})",
+        f"{share(answer['fitted_share'])} of {answer['mutants']} faults, {chosen_by}; "
+        f"{answer['repeats']} repeats  ({answer['label']})",
         soft_wrap=True,
     )
     splits = Table(box=None, pad_edge=False)
@@ -93,7 +94,8 @@ def _tell_published(row: dict[str, Any] | None) -> None:
     if row is None:
         return
     stdout().print(
-        f"published conditions (fixed {row['tolerance']:g}, k = {row['budget']}, random folds): "
+        f"published conditions (fixed {row['tolerance']:g}, k = {row['budget']}, random folds, "
+        "chosen by coverage): "
         f"fitted {share(row['fitted_share'])}, held out {share(row['held_out_share'])}; families "
         f"weighted as published rules: {share(row['mix_fitted_share'])}, "
         f"{share(row['mix_held_out_share'])}; published on their own faults: "
@@ -174,7 +176,8 @@ def _tell_curve(points: list[dict[str, Any]]) -> None:
         )
     stdout().print(table)
     stdout().print(
-        "rejected: cells of control kinds that neither calibrated nor decided which inputs can be "
-        "chosen, on members and on the pool; bound: exact, one-sided 95%, of independent cells",
+        "chosen by coverage; rejected: cells of control kinds that neither calibrated nor decided "
+        "which inputs can be chosen, on members and on the pool; bound: exact, one-sided 95%, of "
+        "independent cells",
         soft_wrap=True,
     )

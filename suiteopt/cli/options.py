@@ -7,6 +7,7 @@ import typer
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
+from suiteopt.selection.question import Objective
 
 MatrixOption = Annotated[
     Path | None,
@@ -39,6 +40,15 @@ TargetOption = Annotated[
 SolverOption = Annotated[
     str,
     typer.Option("--solver", metavar="S", help="auto, enumerate, greedy, cp-sat, mathopt or pulp."),
+]
+ObjectiveOption = Annotated[
+    Objective | None,
+    typer.Option(
+        "--objective",
+        help="What a suite is chosen by; by default held-out, faults of the kinds that there are, "
+        "and coverage, the faults that there are, where more is asked than a budget a problem or "
+        "no classes of faults are known.",
+    ),
 ]
 LockedOption = Annotated[
     bool,

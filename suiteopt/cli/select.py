@@ -13,6 +13,7 @@ from suiteopt.cli.options import (
     JsonOption,
     LockedOption,
     MatrixOption,
+    ObjectiveOption,
     OracleOption,
     SolverOption,
     TargetOption,
@@ -27,7 +28,6 @@ from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.ledger import record_opening
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.export import to_suite
-from suiteopt.selection.question import Objective
 from suiteopt.selection.review import review_matrix, reviewed_without
 from suiteopt.selection.select import select as choose
 from suiteopt.selection.settle import settle
@@ -107,9 +107,7 @@ def select(
             "are redundant, dominated, or the sole killer of a fault.",
         ),
     ] = None,
-    objective: Annotated[
-        Objective, typer.Option("--objective", help="What a suite is chosen by.")
-    ] = Objective.COVERAGE,
+    objective: ObjectiveOption = None,
     denominator: Annotated[
         Denominator, typer.Option("--denominator", help="Which mutants count.")
     ] = Denominator.WITNESSED,

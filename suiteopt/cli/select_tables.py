@@ -16,7 +16,7 @@ def tell(chosen: MatrixSelection) -> None:
     console.print(
         f"{chosen.members} inputs for {len(chosen.problems)} problems under {chosen.oracle}"
         + (f" for {chosen.target}" if chosen.target else "")
-        + f"  ({chosen.label})",
+        + f", {chosen.chosen_by}  ({chosen.label})",
         soft_wrap=True,
     )
     problems = Table(box=None, pad_edge=False)

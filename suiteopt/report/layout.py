@@ -144,7 +144,7 @@ def _validation(content: Content) -> Table:
         )
     return table(
         "validation",
-        "Fitted against held out",
+        f"Fitted against held out, {found.chosen_by}",
         ["faults left out", "fitted%", "held out%", "low%", "high%", "gap%",
          "random inputs%", "own draws%"],
         rows,
@@ -175,7 +175,7 @@ def _curve(content: Content) -> Table:
     ]  # fmt: skip
     return table(
         "tolerance",
-        "Detection against false rejection",
+        "Detection against false rejection, by coverage",
         [
             "oracle",
             "detected%",

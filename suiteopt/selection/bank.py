@@ -171,13 +171,20 @@ def break_ties(bank: Bank, tied: NDArray[np.bool_], weights: NDArray[np.int64]) 
         At least one a column.
     weights : ndarray of int, shape (m, f)
     """
+    found: NDArray[np.intp] = tied.argmax(axis=0)
+    torn = np.flatnonzero(tied.sum(axis=0) > 1)
+    if len(torn):
+        found[torn] = _break(bank, tied[:, torn], weights[:, torn])
+    return found
+
+
+def _break(bank: Bank, tied: NDArray[np.bool_], weights: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The same where every column has several."""
     rows = np.flatnonzero(tied.any(axis=1))
-    tied = tied[rows]
-    if np.any(tied.sum(axis=0) > 1):
-        second = np.where(tied, product(bank.twice[rows], bank.summed(weights)), -1.0)
-        tied = second == second.max(axis=0)
-        torn = np.flatnonzero(tied.any(axis=1))
-        rows, tied = rows[torn], tied[torn]
+    second = np.where(tied[rows], product(bank.twice[rows], bank.summed(weights)), -1.0)
+    tied = second == second.max(axis=0)
+    left = np.flatnonzero(tied.any(axis=1))
+    rows, tied = rows[left], tied[left]
     if np.any(tied.sum(axis=0) > 1):
         third = np.where(tied, product(bank.slack(rows), weights.astype(np.float64)), -1.0)
         tied = third == third.max(axis=0)

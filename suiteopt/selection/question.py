@@ -19,6 +19,14 @@ class Objective(StrEnum):
     HELD_OUT = "held-out"  # faults of the kinds that there are: `suiteopt.selection.robust`
 
 
+def chosen_by(objective: Objective, strength: float | None, reason: str | None) -> str:
+    """Say which objective chose, how strongly, and why it is not the default one."""
+    if objective == Objective.HELD_OUT:
+        at = "" if strength is None else f", strength {strength:g}"
+        return f"chosen by the held-out objective{at}"
+    return "chosen by coverage" + (f": {reason}" if reason else "")
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked of a matrix.

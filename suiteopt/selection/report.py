@@ -5,7 +5,7 @@ from typing import Any
 
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.selection.problem_report import ProblemSelection, Tally
-from suiteopt.selection.question import Objective
+from suiteopt.selection.question import Objective, chosen_by
 from suiteopt.selection.result import Proof
 from suiteopt.selection.wishes import Wishes
 
@@ -30,6 +30,7 @@ class MatrixSelection:
     wishes: Wishes = field(default_factory=Wishes)
     bound: int | None = None
     objective: Objective = Objective.COVERAGE
+    objective_reason: str | None = None
     strength: float | None = None
     seconds: float = field(compare=False, default=0.0)
 
@@ -84,6 +85,11 @@ class MatrixSelection:
         return sum(part.false_rejections for part in self.problems)
 
     @property
+    def chosen_by(self) -> str:
+        """The objective, in words."""
+        return chosen_by(self.objective, self.strength, self.objective_reason)
+
+    @property
     def status(self) -> Proof:
         """Proved where every problem is and, with a required share, the number of members too."""
         proved = all(part.selection.status == Proof.PROVED for part in self.problems)
@@ -124,6 +130,7 @@ class MatrixSelection:
             "max_ms": self.wishes.max_ms,
             "kills": self.wishes.times,
             "objective": str(self.objective),
+            "objective_reason": self.objective_reason,
             "strength": self.strength,
             "bound": (
                 sum(part.selection.bound for part in self.problems)

@@ -65,7 +65,7 @@ class Selection:
         Wall-clock time; not part of equality.
     value, value_bound : int or None
         Of another objective that the members were chosen by, and the most that any choice within
-        the budget is worth by it, in millionths; None where detection is what they were chosen by.
+        the budget is worth by it, in parts of its scale; None where they were chosen by detection.
     """
 
     problem: str
@@ -93,7 +93,7 @@ class Selection:
             )
         if self.value is not None and (self.value_bound is None or self.value > self.value_bound):
             raise ValueError(
-                f"{self.problem}: {self.value} millionths cannot be worth more than the bound of "
+                f"{self.problem}: a value of {self.value} cannot be worth more than the bound of "
                 f"{self.value_bound}"
             )
 

@@ -13,7 +13,8 @@ kill vectors, so that two inputs which kill the same faults are not counted as i
 
 Each of these is a mixture of what single mutants do, so the objective is a weighted coverage over
 the problem's own mutants and those of the others, and the same tables maximise it exactly. Ties
-fall as in plain coverage. Nothing held out has a weight.
+fall as in plain coverage. Nothing held out has a weight. It is linear in s: one table of values by
+coverage and one by classes give those of all strengths.
 
 All mutants of one class and relation (own, near, far) weigh the same, so that weights are made for
 these groups, and mutants are counted by group and kills before anything is multiplied.
@@ -22,22 +23,32 @@ these groups, and mutants are counted by group and kills before anything is mult
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from suiteopt.selection.bank import Bank, best_sets, break_ties
+from suiteopt.selection.bank import Bank, best_sets, break_ties, product
 from suiteopt.selection.cases import Case
 from suiteopt.selection.robust_pool import Pool, Training, indicator
+from suiteopt.threads import side_by_side
 
 KAPPA = 2.0
 ALPHA = 0.25
-STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-SCALE = 10**6
-"""Weights are whole millionths: sums compare exactly, in float32 below 2**24 of them too."""
+STEPS = 4
+STRENGTHS = tuple(step / STEPS for step in range(STEPS + 1))
+PART = 10**6
+"""What all mutants weigh by coverage, and by classes: sums of whole weights compare exactly."""
+
+SCALE = STEPS * PART
+"""What a suite that kills everything is worth: below 2**24, so that float32 is exact too."""
+
+BLOCKS = 6
+"""Folds up to which each is left out by itself to choose the strength of another; above, blocks."""
 
 _PRODUCT_CELLS = 4_000_000  # a table of values, or a part of the sets, in memory
+_TIED_CELLS = 400_000  # values of all strengths that stay in the cache
 
 
 @dataclass(frozen=True)
@@ -52,11 +63,14 @@ class Optimum:
         Of the objective, in parts of `SCALE`, counted mutant by mutant.
     bound : int
         The most that any suite within the budget is worth: all of them are tabled.
+    unique : bool
+        Whether no other suite is worth as much, so that no tie had to be broken.
     """
 
     columns: tuple[int, ...]
     value: int
     bound: int
+    unique: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +81,7 @@ class Problem:
     ----------
     case : Case
     bank : Bank
-        Of its own mutants.
+        Of its own mutants; its instance is the case's, unless other controls calibrate.
     pool : Pool
     span : slice
         Where its own mutants stand in the pool.
@@ -122,7 +136,7 @@ class Problem:
         spread: NDArray[np.float64],
         strength: NDArray[np.float64],
     ) -> NDArray[np.float32]:
-        """Whole weight of one mutant of each group that is trained on.
+        """Whole weight of one mutant of each group that is trained on, in parts of `SCALE`.
 
         Parameters
         ----------
@@ -134,9 +148,9 @@ class Problem:
         -------
         ndarray of float32, shape (groups, folds)
         """
-        mixed = strength * spread
-        mixed[: self.pool.classes] += (1.0 - strength) / trained
-        whole: NDArray[np.float32] = np.rint(SCALE * mixed).astype(np.float32)
+        step = np.rint(STEPS * strength)
+        whole: NDArray[np.float32] = (step * _whole(spread)).astype(np.float32)
+        whole[: self.pool.classes] += ((STEPS - step) * _whole(1.0 / trained)).astype(np.float32)
         return whole
 
     def best(self, training: Training, strengths: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -158,15 +172,21 @@ class Problem:
             found[:] = best_sets(self.bank, plain)
         if not np.any(strengths > 0):
             return found
-        trained, spread = self.trained(training), self.spread(training)
-        count = self._cells.by_mutant @ training.seen
-        rows, folds = np.nonzero(strengths > 0)
+        wanted = np.flatnonzero((strengths > 0).any(axis=0))
+        steps = np.rint(STEPS * strengths).astype(np.float32)
         step = max(1, _PRODUCT_CELLS // len(self.bank.sets))
-        for start in range(0, len(folds), step):
-            row, fold = rows[start : start + step], folds[start : start + step]
-            weights = self.weights(trained[fold], spread[:, fold], strengths[row, fold])
-            value = self._values(weights, count[:, fold])
-            found[row, fold] = break_ties(self.bank, value == value.max(axis=0), plain[:, fold])
+        for start in range(0, len(wanted), step):
+            folds = wanted[start : start + step]
+            own, spread = self._tables(training.at(folds))
+            few = max(1, _TIED_CELLS // len(self.bank.sets))
+            for first in range(0, len(folds), few):
+                part = slice(first, first + few)
+                fold = folds[part]
+                for row in np.flatnonzero((steps[:, fold] > 0).any(axis=1)):
+                    taken = steps[row, fold]
+                    value = spread[:, part] * taken + own[:, part] * (STEPS - taken)
+                    best = break_ties(self.bank, value == value.max(axis=0), plain[:, fold])
+                    found[row, fold] = np.where(taken > 0, best, found[row, fold])
         return found
 
     def optimum(self, training: Training, strength: float) -> Optimum:
@@ -181,22 +201,33 @@ class Problem:
         weights = self.weights(self.trained(training), self.spread(training), np.array([strength]))
         value = self._values(weights, self._cells.by_mutant @ training.seen)
         plain = self._plain(training)
-        best = int(break_ties(self.bank, value == value.max(axis=0), plain)[0])
+        tied = value == value.max(axis=0)
+        best = int(break_ties(self.bank, tied, plain)[0])
         killed = np.asarray(self.killers[[*self.bank.sets[best], -1]].any(axis=0))[self.kinds]
         worth = (weights[self.groups] * training.seen)[killed].sum(dtype=np.float64)
-        return Optimum(self.bank.sets[best], int(worth), int(value.max()))
+        return Optimum(self.bank.sets[best], int(worth), int(value.max()), int(tied.sum()) == 1)
 
     def _plain(self, training: Training) -> NDArray[np.int64]:
         """Weights of own mutants by plain coverage, shape (own mutants, folds)."""
         seen = training.seen[self.span] > 0
-        weights: NDArray[np.int64] = np.where(seen, self.case.instance.weights[:, None], 0)
+        weights: NDArray[np.int64] = np.where(seen, self.bank.instance.weights[:, None], 0)
         return weights
+
+    def _tables(self, training: Training) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Values of all sets by coverage and by classes alone, in parts of `PART`."""
+        own = product(self.bank.detected, self.bank.summed(training.seen[self.span]))
+        own *= _whole(1.0 / self.trained(training))
+        spread = _whole(self.spread(training)).astype(np.float32)
+        count = self._cells.by_mutant @ training.seen
+        return own.astype(np.float32), self._values(spread, count)
 
     def _values(
         self, weights: NDArray[np.float32], count: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Value of all sets, shape (sets, folds), by weights of groups and counts of cells."""
-        weighed = self._cells.by_kind @ (weights[self._cells.groups] * count)
+        weighed = weights[self._cells.groups]
+        weighed *= count
+        weighed = self._cells.by_kind @ weighed
         padded = self.bank.padded
         value = np.empty((len(padded), weighed.shape[1]), dtype=np.float32)
         step = max(1, _PRODUCT_CELLS // max(1, len(weighed)))
@@ -218,6 +249,11 @@ class Problem:
             indicator(cells.ravel(), len(pairs)),
             indicator(kinds, self.killers.shape[1]),
         )
+
+
+def _whole(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    rounded: NDArray[np.float64] = np.rint(PART * weight)
+    return rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,23 +295,127 @@ def choose_strength(
     ndarray of intp, folds
         Positions in ``strengths``.
     """
+    if not problems:
+        return np.zeros(len(training), dtype=np.intp)
     random = np.random.default_rng(seed)
     numbers = np.unique(groups, return_inverse=True)[1]
     folds = random.permutation(int(numbers.max(initial=0)) + 1)[numbers] % inner
     out = np.concatenate([training & (folds == fold) for fold in range(inner)])
     kept = np.concatenate([training & (folds != fold) for fold in range(inner)])
-    value = np.zeros((len(strengths), len(training)))
-    if not problems:
-        return np.zeros(len(training), dtype=np.intp)
+    value = _reached(problems, kept, [out], strengths)[:, 0]
+    by_fold = value.reshape(len(strengths), inner, len(training)).sum(axis=1)
+    return np.asarray(by_fold.argmax(axis=0), dtype=np.intp)
+
+
+def fold_strengths(
+    problems: Sequence[Problem], plans: Sequence[tuple[NDArray[np.bool_], int]]
+) -> tuple[NDArray[np.float64], ...]:
+    """Choose the strength of every fold by the other folds of its repeat.
+
+    What two folds hold out is left out together; the suites chosen on the rest are judged on the
+    one fold for the strength of the other, and the other way round. So nothing that a fold holds
+    out has a say in its strength, and one table serves two folds. Of many folds that leave one
+    label out each, blocks are left out instead: all of a block have one strength.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+    plans : sequence of (ndarray of bool, int)
+        What each fold holds out, shape (folds, all mutants), and how many repeats these are, one
+        behind the other. All plans are valued by one product a problem.
+
+    Returns
+    -------
+    tuple of ndarray of float64, shape (folds,)
+    """
+    blocks = [_blocks(held, repeats) for held, repeats in plans]
+    pairs = [(number, *pair) for number, block in enumerate(blocks) for pair in block.pairs()]
+    if not pairs or not problems:
+        return tuple(np.zeros(len(held)) for held, _ in plans)
+    first = np.array([blocks[number].held[a] for number, a, _ in pairs])
+    second = np.array([blocks[number].held[b] for number, _, b in pairs])
+    judged = [second & ~first, first & ~second]
+    reached = _reached(problems, ~(first | second), judged, STRENGTHS)
+    values = [np.zeros((len(STRENGTHS), len(block.held))) for block in blocks]
+    for place, (number, a, b) in enumerate(pairs):
+        values[number][:, a] += reached[:, 0, place]
+        values[number][:, b] += reached[:, 1, place]
+    return tuple(
+        np.array(STRENGTHS)[value.argmax(axis=0)][block.of_fold]
+        for value, block in zip(values, blocks, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Folds that are left out together, of all repeats."""
+
+    held: NDArray[np.bool_]
+    of_fold: NDArray[np.intp]
+    repeats: int
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Blocks of one repeat; of two that leave nothing, one of each of two repeats."""
+        size = len(self.held) // max(self.repeats, 1)
+        if size > 2:
+            return [
+                (start + a, start + b)
+                for start in range(0, len(self.held), size)
+                for a, b in combinations(range(size), 2)
+            ]
+        numbers = range(len(self.held))
+        return [(a, b) for a, b in combinations(numbers, 2) if b // 2 == a // 2 + 1]
+
+
+def _blocks(held: NDArray[np.bool_], repeats: int) -> _Blocks:
+    folds = len(held) // max(repeats, 1)
+    places = np.arange(folds)
+    if folds > BLOCKS:
+        places = np.random.default_rng(0).permutation(folds) % BLOCKS
+    size = min(folds, BLOCKS)
+    of_fold = np.concatenate(
+        [np.zeros(0, dtype=np.intp), *(places + size * repeat for repeat in range(repeats))]
+    ).astype(np.intp)
+    together = np.zeros((size * repeats, held.shape[1]), dtype=np.bool_)
+    np.logical_or.at(together, of_fold, held)
+    return _Blocks(together, of_fold, repeats)
+
+
+def _reached(
+    problems: Sequence[Problem],
+    kept: NDArray[np.bool_],
+    judged: Sequence[NDArray[np.bool_]],
+    strengths: Sequence[float],
+) -> NDArray[np.float64]:
+    """How many judged mutants the suites detect that each strength chooses.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        At least one.
+    kept : ndarray of bool, shape (n, all mutants)
+        Training sets.
+    judged : sequence of ndarray of bool, each as ``kept``
+    strengths : sequence of float
+
+    Returns
+    -------
+    ndarray of float64, shape (strengths, judged, n)
+    """
     counted = problems[0].pool.training(kept)
-    for problem in problems:
-        usable = np.asarray(kept[:, problem.span].any(axis=1) & out[:, problem.span].any(axis=1))
+
+    def of_problem(problem: Problem) -> NDArray[np.float64]:
+        value = np.zeros((len(strengths), len(judged), len(kept)))
+        masks = [mask[:, problem.span] for mask in judged]
+        usable = kept[:, problem.span].any(axis=1) & np.any([m.any(axis=1) for m in masks], axis=0)
         if not usable.any():
-            continue
+            return value
         asked = np.repeat(np.array(strengths)[:, None], int(usable.sum()), axis=1)
-        judged = out[usable][:, problem.span]
         for place, best in enumerate(problem.best(counted.some(usable), asked)):
-            hits = np.zeros(len(kept))
-            hits[usable] = (problem.bank.detects(best) & judged).sum(axis=1)
-            value[place] += hits.reshape(inner, len(training)).sum(axis=0)
-    return np.asarray(value.argmax(axis=0), dtype=np.intp)
+            hit = problem.bank.detects(best)
+            for number, mask in enumerate(masks):
+                value[place, number, usable] = (hit & mask[usable]).sum(axis=1)
+        return value
+
+    total: NDArray[np.float64] = np.sum(side_by_side(of_problem, problems), axis=0)
+    return total

@@ -24,9 +24,13 @@ class Training:
 
     def some(self, folds: NDArray[np.bool_]) -> "Training":
         """Return some of the training sets."""
-        if folds.all():
+        return self.at(np.flatnonzero(folds))
+
+    def at(self, folds: NDArray[np.intp]) -> "Training":
+        """Return the training sets at some ascending places."""
+        if len(folds) == self.seen.shape[1]:
             return self
-        return Training(self.seen[:, folds], self.by_operation[:, :, folds])
+        return Training(self.seen.take(folds, axis=1), self.by_operation.take(folds, axis=2))
 
 
 @dataclass(frozen=True, eq=False)

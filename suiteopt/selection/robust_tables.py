@@ -1,6 +1,8 @@
 """Tables of the held-out objective: the mutants of all problems, seen through one's columns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +13,80 @@ from suiteopt.selection.bank import BANK_CELLS, bank_cells, make_bank
 from suiteopt.selection.cases import Case
 from suiteopt.selection.comparators import comparator_of, input_rows
 from suiteopt.selection.cuts import dense_part
+from suiteopt.selection.instance import Instance
 from suiteopt.selection.robust import Problem
 from suiteopt.selection.robust_pool import Pool
 
 Key = tuple[str, ...]
 
 
-def prepare(matrix: Matrix, found: Sequence[Case], budget: int) -> tuple[Problem, ...]:
-    """Build the tables of all problems.
+def too_large(case: Case, budget: int) -> bool:
+    """Tell whether a problem has more suites and mutants than can be tabled."""
+    return bank_cells(case.instance, budget) > BANK_CELLS
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The mutants of all problems by recipe, from which each problem's own table is cut.
+
+    Attributes
+    ----------
+    found : tuple of Case
+    budget : int
+    pool : Pool
+    operations : ndarray of intp
+        Number of the operation class of each problem.
+    vectors : ndarray of bool, shape (kinds, recipes)
+        Different kills by recipe.
+    alike : ndarray of intp, shape (all mutants,)
+        Which of them a mutant has.
+    places : tuple of mapping of str to int
+        The recipe of every input of each problem.
+    spans : tuple of slice
+        Where the mutants of each problem stand.
+    """
+
+    found: tuple[Case, ...]
+    budget: int
+    pool: Pool
+    operations: NDArray[np.intp]
+    vectors: NDArray[np.bool_]
+    alike: NDArray[np.intp]
+    places: tuple[Mapping[str, int], ...]
+    spans: tuple[slice, ...]
+
+    def problem(self, place: int, instance: Instance | None = None) -> Problem:
+        """Look at all mutants through one problem's columns.
+
+        Parameters
+        ----------
+        place : int
+            Of the problem.
+        instance : Instance, optional
+            Its mutants under other tolerances; the case's by default. The other problems stay.
+        """
+        case = self.found[place]
+        instance = case.instance if instance is None else instance
+        given = instance.given > 0
+        mine = np.column_stack([instance.kills | given[:, None], given])
+        foreign = self.vectors[:, [self.places[place][name] for name in instance.inputs]]
+        foreign = np.column_stack([foreign, np.zeros(len(foreign), dtype=np.bool_)])
+        kinds, of_rows = _distinct(np.concatenate([foreign, mine]))
+        of_mutants = of_rows[self.alike]
+        of_mutants[self.spans[place]] = of_rows[len(foreign) :]
+        return Problem(
+            case=case,
+            bank=make_bank(instance, self.budget),
+            pool=self.pool,
+            span=self.spans[place],
+            operation=int(self.operations[place]),
+            kinds=of_mutants,
+            killers=np.ascontiguousarray(kinds.T),
+        )
+
+
+def tables(matrix: Matrix, found: Sequence[Case], budget: int) -> Tables:
+    """Put the mutants of all problems side by side.
 
     Parameters
     ----------
@@ -32,53 +100,45 @@ def prepare(matrix: Matrix, found: Sequence[Case], budget: int) -> tuple[Problem
         If there are too many small suites to table.
     """
     for case in found:
-        if bank_cells(case.instance, budget) > BANK_CELLS:
+        if too_large(case, budget):
             raise UserError(
                 f"the objective held-out tables all suites of up to {budget} inputs, which are too "
                 f"many for {case.problem}; give a smaller --budget or --objective coverage"
             )
-    columns = [_keys(matrix, case, case.instance.inputs) for case in found]
-    numbers = {
-        key: place for place, key in enumerate(sorted({key for own in columns for key in own}))
-    }
-    seen = [_by_recipe(case, _keys(matrix, case, case.table.inputs), numbers) for case in found]
+    keys = [_keys(matrix, case, case.table.inputs) for case in found]
+    numbers = {key: place for place, key in enumerate(sorted({key for own in keys for key in own}))}
+    seen = [_by_recipe(case, own, numbers) for case, own in zip(found, keys, strict=True)]
     nothing = np.zeros((0, len(numbers)), dtype=np.bool_)
     vectors, alike = _distinct(np.concatenate([nothing, *seen]))
-    labels = [_classes(matrix, case) for case in found]
+    labels = [classes(case) for case in found]
     operations = _numbered(
         [(str(matrix.problem(case.problem)["operation_class"]),) for case in found]
     )
     sizes = [len(case.instance.mutants) for case in found]
-    pool = Pool(
-        _numbered([label for own in labels for label in own]),
-        np.repeat(operations, sizes),
-        int(operations.max(initial=-1)) + 1,
+    starts = [int(start) for start in np.cumsum([0, *sizes])]
+    return Tables(
+        found=tuple(found),
+        budget=budget,
+        pool=Pool(
+            _numbered([label for own in labels for label in own]),
+            np.repeat(operations, sizes),
+            int(operations.max(initial=-1)) + 1,
+        ),
+        operations=operations,
+        vectors=vectors,
+        alike=alike,
+        places=tuple(
+            {name: numbers[key] for name, key in zip(case.table.inputs, own, strict=True)}
+            for case, own in zip(found, keys, strict=True)
+        ),
+        spans=tuple(slice(start, stop) for start, stop in pairwise(starts)),
     )
-    starts = np.cumsum([0, *sizes])
-    problems = []
-    for case, own, operation, start, stop in zip(
-        found, columns, operations, starts, starts[1:], strict=False
-    ):
-        instance = case.instance
-        given = instance.given > 0
-        mine = np.column_stack([instance.kills | given[:, None], given])
-        foreign = vectors[:, [numbers[key] for key in own]]
-        foreign = np.column_stack([foreign, np.zeros(len(foreign), dtype=np.bool_)])
-        kinds, of_rows = _distinct(np.concatenate([foreign, mine]))
-        of_mutants = of_rows[alike]
-        of_mutants[start:stop] = of_rows[len(foreign) :]
-        problems.append(
-            Problem(
-                case=case,
-                bank=make_bank(instance, budget),
-                pool=pool,
-                span=slice(int(start), int(stop)),
-                operation=int(operation),
-                kinds=of_mutants,
-                killers=np.ascontiguousarray(kinds.T),
-            )
-        )
-    return tuple(problems)
+
+
+def prepare(matrix: Matrix, found: Sequence[Case], budget: int) -> tuple[Problem, ...]:
+    """Build the tables of all problems: see `tables`."""
+    whole = tables(matrix, found, budget)
+    return tuple(whole.problem(place) for place in range(len(found)))
 
 
 def _numbered(labels: Sequence[Key]) -> NDArray[np.intp]:
@@ -111,7 +171,7 @@ def _keys(matrix: Matrix, case: Case, columns: Sequence[str]) -> list[Key]:
     ]
 
 
-def _classes(matrix: Matrix, case: Case) -> list[Key]:
+def classes(case: Case) -> list[Key]:
     """Rule and kind of site of a problem's mutants."""
     return [
         ("+".join(rules), "+".join(sorted({file.rpartition(".")[2] for file in files})))

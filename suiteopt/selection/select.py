@@ -10,6 +10,7 @@ from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, Constraints, check_budget
+from suiteopt.selection.default_objective import more_is_asked, settle_objective
 from suiteopt.selection.describe import describe
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.problem_report import ProblemSelection
@@ -17,7 +18,7 @@ from suiteopt.selection.question import Objective, Question
 from suiteopt.selection.report import MatrixSelection
 from suiteopt.selection.required import split_constraints
 from suiteopt.selection.result import Selection
-from suiteopt.selection.robust_choice import choose_robust
+from suiteopt.selection.robust_choice import fit_robust
 from suiteopt.selection.settle import settle
 from suiteopt.selection.solve import LARGE_SOLVERS, parse_solver, solve
 from suiteopt.selection.wishes import Wishes, grant
@@ -58,7 +59,7 @@ def select(
     locked: bool = False,
     allow_incomplete: bool = False,
     limits: Limits | None = None,
-    objective: Objective = Objective.COVERAGE,
+    objective: Objective | None = None,
 ) -> MatrixSelection:
     """Choose a suite for every problem of a matrix.
 
@@ -91,8 +92,9 @@ def select(
         Whether mutants of the rules set aside count.
     allow_incomplete : bool
     limits : Limits, optional
-    objective : Objective
-        The held-out one goes with a budget a problem alone.
+    objective : Objective, optional
+        The held-out one goes with a budget a problem alone. By default it is taken wherever it
+        can: `suiteopt.selection.default_objective`.
 
     Raises
     ------
@@ -120,17 +122,20 @@ def select(
     )
     rules = split_constraints(matrix, include, exclude)
     job = _Job(matrix, question, budget, solver, asked, limits, rules)
-    strength = None
+    strength = reason = bound = at_least = None
+    found: list[Case] | None = None
+    if objective is None:
+        more = more_is_asked(asked, (*include, *exclude), solver, oracle)
+        objective, reason, found = settle_objective(matrix, question, budget or 2, more)
     if objective == Objective.HELD_OUT:
         if not asked.plain or include or exclude or budget is None:
             raise UserError(
                 "the objective held-out goes with a budget a problem alone; leave the other "
                 "limits out, or use --objective coverage"
             )
-        problems, strength = _robust(job, budget)
-        bound, at_least = None, None
+        problems, strength = _robust(job, budget, found)
     elif asked.plain:
-        problems, bound, at_least = tuple(_one_by_one(job)), None, None
+        problems = tuple(_one_by_one(job, found))
     else:
         problems, bound, at_least = _together(job)
     if not problems:
@@ -155,14 +160,15 @@ def select(
         wishes=asked,
         bound=bound,
         objective=objective,
+        objective_reason=reason,
         strength=strength,
         seconds=time.perf_counter() - started,
     )
 
 
-def _one_by_one(job: _Job) -> Iterator[ProblemSelection]:
+def _one_by_one(job: _Job, found: Sequence[Case] | None = None) -> Iterator[ProblemSelection]:
     compressed = job.solver in LARGE_SOLVERS
-    for case in cases(job.matrix, job.question, compressed=compressed):
+    for case in found or cases(job.matrix, job.question, compressed=compressed):
         chosen = solve(
             case.instance,
             job.budget or 1,
@@ -173,16 +179,18 @@ def _one_by_one(job: _Job) -> Iterator[ProblemSelection]:
         yield describe(job.matrix, case, chosen)
 
 
-def _robust(job: _Job, budget: int) -> tuple[tuple[ProblemSelection, ...], float]:
+def _robust(
+    job: _Job, budget: int, known: Sequence[Case] | None
+) -> tuple[tuple[ProblemSelection, ...], float]:
     """Choices by the held-out objective, and its strength, cross-validated by site."""
-    found = list(cases(job.matrix, job.question))
-    chosen, strength = choose_robust(job.matrix, found, budget, job.solver)
+    found = list(cases(job.matrix, job.question)) if known is None else known
+    fitted = fit_robust(job.matrix, found, budget)
     return (
         tuple(
             describe(job.matrix, case, selection)
-            for case, selection in zip(found, chosen, strict=True)
+            for case, selection in zip(found, fitted.selections(job.solver), strict=True)
         ),
-        strength,
+        fitted.strength,
     )
 
 

@@ -15,11 +15,14 @@ from suiteopt.validation.fold_scores import mix
 from suiteopt.validation.refit import Refitter
 from suiteopt.validation.scores import split_scores
 from suiteopt.validation.splits import Folds, Split
+from suiteopt.validation.suites import InFolds
 
 GRID = 16
 """Tolerances that are tried in every fold."""
 
-ChooseSplits = Callable[[Split, Folds, Sequence[Case], Sequence[Refitter]], SplitFigures]
+ChooseSplits = Callable[
+    [Split, Folds, Sequence[Case], Sequence[Refitter], InFolds | None], SplitFigures
+]
 
 
 def fixed_grid(matrix: Matrix, oracle: Oracle) -> tuple[float, ...]:
@@ -71,7 +74,11 @@ def across_tolerances(
     tables = [[Refitter(case.instance, budget, solver) for case in cases] for cases in alternatives]
 
     def choose(
-        split: Split, plan: Folds, _: Sequence[Case], __: Sequence[Refitter]
+        split: Split,
+        plan: Folds,
+        _: Sequence[Case],
+        __: Sequence[Refitter],
+        ___: InFolds | None,
     ) -> SplitFigures:
         scores = [
             split_scores(plan, cases, refitters)

@@ -16,10 +16,9 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.selection.cases import Case, case_instance
 from suiteopt.selection.comparators import judged_table
-from suiteopt.selection.instance import Instance
 from suiteopt.selection.question import Question
-from suiteopt.selection.solve import solve
 from suiteopt.validation.bootstrap import upper_bound
+from suiteopt.validation.suites import Choose
 
 BLIND = "blind"
 
@@ -122,15 +121,15 @@ def hold_out_controls(
     matrix: Matrix,
     question: Question,
     found: Sequence[Case],
-    budget: int,
-    solver: str,
+    choose: Choose,
     oracle_for: OracleFor | None = None,
     before: HeldOutControls | None = None,
 ) -> HeldOutControls:
     """Leave one control kind out at a time, calibrate and choose anew, and judge it.
 
-    A kind that is the only one to calibrate a problem is not left out there. Blind controls are
-    judged by the suite that all calibrating controls give.
+    Where the objective looks at other problems too, these stay as they are. A kind that is the
+    only one to calibrate a problem is not left out there. Blind controls are judged by the suite
+    that all calibrating controls give.
 
     Parameters
     ----------
@@ -138,8 +137,8 @@ def hold_out_controls(
     question : Question
     found : sequence of Case
         As made by default.
-    budget : int
-    solver : str
+    choose : callable
+        Chooses the suite of a problem: see `suiteopt.validation.suites.Choose`.
     oracle_for : callable, optional
         Another safety for each problem and kind; the question's oracle by default.
     before : HeldOutControls, optional
@@ -149,7 +148,7 @@ def hold_out_controls(
     known = {(row.control, row.kind): row for row in before.rows} if before is not None else {}
     rows: list[HeldOutControl] = []
     for case in found:
-        rows += _of_problem(matrix, question, case, budget, solver, oracle_for, known)
+        rows += _of_problem(matrix, question, case, choose, oracle_for, known)
     return HeldOutControls(tuple(rows))
 
 
@@ -157,8 +156,7 @@ def _of_problem(
     matrix: Matrix,
     question: Question,
     case: Case,
-    budget: int,
-    solver: str,
+    choose: Choose,
     oracle_for: OracleFor | None,
     known: Mapping[tuple[str, str], HeldOutControl],
 ) -> list[HeldOutControl]:
@@ -184,7 +182,7 @@ def _of_problem(
             block=block,
         )
         instance = case_instance(matrix, table, case.instance.mutants, question)
-        return _suite(table, instance, budget, solver)
+        return _Suite(table, instance.inputs, tuple(choose(case, instance)))
 
     whole: list[tuple[Oracle, _Suite]] = []
 
@@ -194,7 +192,8 @@ def _of_problem(
             if before == oracle:
                 return suite
         if oracle == question.oracle:
-            suite = _suite(case.table, case.instance, budget, solver)
+            members = tuple(choose(case, case.instance))
+            suite = _Suite(case.table, case.instance.inputs, members)
         else:
             suite = judged(oracle, calibrating)
         whole.append((oracle, suite))
@@ -291,10 +290,6 @@ class _Suite:
     table: KillTable
     inputs: tuple[str, ...]
     members: tuple[str, ...]
-
-
-def _suite(table: KillTable, instance: Instance, budget: int, solver: str) -> _Suite:
-    return _Suite(table, instance.inputs, solve(instance, budget, solver).members)
 
 
 def _judge(suite: _Suite, controls: Sequence[str], kind: str) -> list[HeldOutControl]:

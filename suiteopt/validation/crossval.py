@@ -1,10 +1,9 @@
 """Fitted, held-out and gap over a whole matrix: what ``suiteopt crossval`` answers."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
@@ -12,11 +11,14 @@ from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, check_budget
+from suiteopt.selection.default_objective import more_is_asked, settle_objective
 from suiteopt.selection.fixed import BEST_FIXED
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.question import Objective
+from suiteopt.selection.result import Selection
 from suiteopt.selection.settle import settle
-from suiteopt.selection.solve import parse_solver, solve
+from suiteopt.selection.solve import parse_solver
+from suiteopt.selection.wishes import Wishes
 from suiteopt.threads import one_thread
 from suiteopt.validation.across import (
     ChooseSplits,
@@ -26,16 +28,16 @@ from suiteopt.validation.across import (
 )
 from suiteopt.validation.baselines import random_detection
 from suiteopt.validation.controls import OracleFor, hold_out_controls
-from suiteopt.validation.denominators import wide_denominators
+from suiteopt.validation.denominators import wide_denominators, wide_folds
 from suiteopt.validation.dominators import dominators
 from suiteopt.validation.figures import SplitFigures
 from suiteopt.validation.locked import locked_rules
 from suiteopt.validation.nested import nested
-from suiteopt.validation.objectives import compare_objectives
+from suiteopt.validation.objectives import Duel, compare_objectives
 from suiteopt.validation.published import published_conditions
 from suiteopt.validation.refit import Refitter, kills_of
 from suiteopt.validation.result import CrossValidation, ProblemFigures
-from suiteopt.validation.scores import split_figures
+from suiteopt.validation.scores import split_figures, to_choose
 from suiteopt.validation.sensitivity import sensitivity
 from suiteopt.validation.splits import (
     Folds,
@@ -45,6 +47,7 @@ from suiteopt.validation.splits import (
     site_folds,
     site_groups,
 )
+from suiteopt.validation.suites import Coverage, HeldOut, InFolds
 
 FOLDS = 5
 REPEATS = 20
@@ -66,12 +69,13 @@ def cross_validate(
     denominator: Denominator = Denominator.WITNESSED,
     locked: bool = False,
     allow_incomplete: bool = False,
-    objective: Objective = Objective.COVERAGE,
+    objective: Objective | None = None,
 ) -> CrossValidation:
     """Measure how well suites do on faults that they were not chosen on.
 
-    In every fold the whole procedure is run again on the mutants outside it. Random and site
-    folds are repeated with other seeds; rules, families and substrates are left out one at a time.
+    The suites are those that `suiteopt.selection.select.select` gives, by the same objective. In
+    every fold the whole procedure is run again on the mutants outside it. Random and site folds
+    are repeated with other seeds; rules, families and substrates are left out one at a time.
 
     Parameters
     ----------
@@ -85,8 +89,9 @@ def cross_validate(
     repeats : int
         Of the same.
     seed : int
-    objective : Objective
-        With the held-out one, both are compared on the same folds.
+    objective : Objective, optional
+        By default as `suiteopt.selection.select.select` settles it. With the held-out one, both
+        are compared on the same folds.
 
     Raises
     ------
@@ -101,7 +106,17 @@ def cross_validate(
     question = settle(
         matrix, oracle, budget, capabilities, denominator, locked, allow_incomplete, solver
     )
-    found = [case for case in cases(matrix, question) if case.instance.total]
+    reason: str | None = None
+    known: list[Case] | None = None
+    if objective is None:
+        more = more_is_asked(Wishes(), (), solver, oracle)
+        objective, reason, known = settle_objective(matrix, question, budget, more)
+    elif objective == Objective.HELD_OUT and oracle == BEST_FIXED:
+        raise UserError(
+            f"the tolerance of {BEST_FIXED} is chosen by coverage, in every fold anew; leave "
+            "--objective held-out out, or give another oracle"
+        )
+    found = [case for case in known or cases(matrix, question) if case.instance.total]
     mutants = sum(len(case.instance.mutants) for case in found)
     if mutants < 2:
         raise UserError(
@@ -122,22 +137,42 @@ def cross_validate(
         oracle_for = tolerance_without(matrix, question, budget, solver)
         tolerances = fixed_grid(matrix, question.oracle)
         choose_splits = across_tolerances(matrix, question, found, tolerances, budget, solver)
-    refitters = [Refitter(case.instance, budget, solver) for case in found]
-    problems = tuple(_figures(case, budget, solver) for case in found)
-    members = {row.problem: row.members for row in problems}
 
-    def nested_splits(cases: Sequence[Case]) -> dict[Split, SplitFigures]:
-        tables = [
-            known if case is before else Refitter(case.instance, budget, solver)
-            for case, before, known in zip(cases, found, refitters, strict=True)
-        ]
-        return {split: split_figures(split, plans[split], cases, tables) for split in NESTED}
+    def suites_of(some: Sequence[Case]) -> Coverage:
+        if objective == Objective.HELD_OUT:
+            return HeldOut(matrix, some, budget, solver)
+        return Coverage(some, budget, solver)
+
+    suites = suites_of(found)
+    refitters = suites.refitters
+    problems = tuple(
+        _figures(case, chosen, budget)
+        for case, chosen in zip(found, suites.selections, strict=True)
+    )
+    members = {row.problem: row.members for row in problems}
+    wide = wide_folds(matrix, found, folds, repeats, seed)
+    wanted = [to_choose(plan, found) for plan in plans.values()]
+    *in_folds, in_wide = suites.in_folds([*wanted, wide.to_choose])
+    chosen = dict(zip(plans, in_folds, strict=True))
+    splits = {
+        split: choose_splits(split, plan, found, refitters, chosen[split])
+        for split, plan in plans.items()
+    }
+
+    def nested_splits(cases: Sequence[Case]) -> tuple[int, dict[Split, SplitFigures]]:
+        others = suites_of(cases)
+        inside = others.in_folds([to_choose(plans[split], cases) for split in NESTED])
+        figures = {
+            split: split_figures(split, plans[split], cases, others.refitters, own)
+            for split, own in zip(NESTED, inside, strict=True)
+        }
+        return sum(chosen.detected for chosen in others.selections), figures
 
     def at_budget(plan: Folds, cases: Sequence[Case], size: int) -> SplitFigures:
         tables = [Refitter(case.instance, size, "auto") for case in cases]
         return split_figures(Split.RANDOM, plan, cases, tables)
 
-    controls = hold_out_controls(matrix, question, found, budget, solver, oracle_for)
+    controls = hold_out_controls(matrix, question, found, suites.choose, oracle_for)
     # Where the oracle itself is chosen anew for each problem, these are not the question's.
     by_question = controls if oracle_for is None else None
     return CrossValidation(
@@ -151,23 +186,24 @@ def cross_validate(
         solver=solver,
         repeats=repeats,
         problems=problems,
-        splits={
-            split: choose_splits(split, plan, found, refitters) for split, plan in plans.items()
-        },
+        splits=splits,
         controls=controls,
-        nested=nested(matrix, question, found, budget, solver, nested_splits, by_question),
-        denominators=wide_denominators(matrix, found, refitters, members, folds, repeats, seed),
+        nested=nested(matrix, question, found, suites.choose, nested_splits, by_question),
+        denominators=wide_denominators(found, refitters, members, wide, in_wide),
         sensitivity=sensitivity(matrix, question, found, members),
         published=published_conditions(
             matrix, found, denominator, locked, folds, repeats, seed, at_budget
         ),
         tolerances=tolerances,
-        objectives=(
-            compare_objectives(matrix, found, plans, _groups(found), budget)
-            if objective == Objective.HELD_OUT
+        objective=objective,
+        objective_reason=reason,
+        strength=suites.strength,
+        objectives=_duels(plans, found, refitters, splits, chosen),
+        locked_rules=(
+            locked_rules(matrix, question, lambda some: suites_of(some).selections)
+            if locked
             else None
         ),
-        locked_rules=locked_rules(matrix, question, budget, solver) if locked else None,
         seconds=time.perf_counter() - started,
     )
 
@@ -202,26 +238,22 @@ def _plans(found: Sequence[Case], folds: int, repeats: int, seed: int) -> dict[S
     }
 
 
-def _groups(found: Sequence[Case]) -> dict[Split, NDArray[np.intp]]:
-    """What each split holds out together, for folds within a training set."""
-    mutants = sum(len(case.families) for case in found)
-
-    def numbered(labels: Sequence[str]) -> NDArray[np.intp]:
-        return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
-
-    return {
-        Split.RANDOM: np.arange(mutants, dtype=np.intp),
-        Split.SITE: site_groups([sites for case in found for sites in case.sites]),
-        Split.RULE: numbered(["+".join(rules) for case in found for rules in case.rules]),
-        Split.FAMILY: numbered([family for case in found for family in case.families]),
-        Split.SUBSTRATE: numbered([f"{c.problem} {s}" for c in found for s in c.substrates]),
-    }
+def _duels(
+    plans: Mapping[Split, Folds],
+    found: Sequence[Case],
+    refitters: Sequence[Refitter],
+    splits: Mapping[Split, SplitFigures],
+    chosen: Mapping[Split, InFolds | None],
+) -> dict[Split, Duel] | None:
+    robust = {split: own for split, own in chosen.items() if own is not None}
+    if not robust:
+        return None
+    return compare_objectives(plans, found, refitters, splits, robust)
 
 
-def _figures(case: Case, budget: int, solver: str) -> ProblemFigures:
+def _figures(case: Case, selection: Selection, budget: int) -> ProblemFigures:
     """Figures of one problem that need no folds."""
     instance: Instance = case.instance
-    selection = solve(instance, budget, solver)
     killed = kills_of(instance, [instance.inputs.index(name) for name in selection.members])
     minimal = dominators(instance)
     return ProblemFigures(

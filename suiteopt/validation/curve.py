@@ -1,8 +1,9 @@
 """Detection against false rejection: what a looser or tighter tolerance buys, and at whose cost.
 
-For every safety of the calibrated oracle, and every fixed tolerance, suites are chosen anew;
-detection is given by family, and false rejections on control kinds that neither calibrated nor had
-a say in which inputs can be chosen.
+For every safety of the calibrated oracle, and every fixed tolerance, suites are chosen anew, by
+plain coverage, which tells what a tolerance is worth at most; detection is given by family, and
+false rejections on control kinds that neither calibrated nor had a say in which inputs can be
+chosen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +19,11 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, make_case
 from suiteopt.selection.question import Question
 from suiteopt.selection.safety import SAFETIES
-from suiteopt.selection.solve import solve
 from suiteopt.threads import one_thread
 from suiteopt.validation.controls import HeldOutControls, hold_out_controls
 from suiteopt.validation.figures import share_of
 from suiteopt.validation.refit import kills_of
+from suiteopt.validation.suites import Coverage
 
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
@@ -106,8 +107,9 @@ def curve(
             found = [_case(matrix, problem, asked, likes) for problem in matrix.measured_problems]
         except UserError:
             continue
-        controls = hold_out_controls(matrix, asked, found, budget, solver)
-        points.append(Point(oracle.name, _families(found, budget, solver), controls))
+        suites = Coverage(found, budget, solver)
+        controls = hold_out_controls(matrix, asked, found, suites.choose)
+        points.append(Point(oracle.name, _families(suites), controls))
     return tuple(points)
 
 
@@ -119,11 +121,11 @@ def _case(matrix: Matrix, problem: str, asked: Question, likes: dict[str, Case])
     return likes[problem]
 
 
-def _families(found: Sequence[Case], budget: int, solver: str) -> dict[str, tuple[int, int]]:
+def _families(suites: Coverage) -> dict[str, tuple[int, int]]:
     totals: dict[str, tuple[int, int]] = {}
-    for case in found:
-        names = solve(case.instance, budget, solver).members
-        killed = kills_of(case.instance, [case.instance.inputs.index(name) for name in names])
+    for case, chosen in zip(suites.found, suites.selections, strict=True):
+        columns = [case.instance.inputs.index(name) for name in chosen.members]
+        killed = kills_of(case.instance, columns)
         families = np.array(case.families)
         for family in np.unique(families):
             rows = families == family

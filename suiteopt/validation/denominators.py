@@ -1,8 +1,8 @@
 """The same suites over every denominator, side by side: nobody has to guess which one was used.
 
-Suites are always chosen on the headline's mutants. A wider denominator scores them on mutants
-that no choice ever sees; held out, folds are by site over the widest one, so that no edit of an
-expression that was trained on is scored.
+Suites are always chosen on the headline's mutants, by its objective. A wider denominator scores
+them on mutants that no choice ever sees; held out, folds are by site over the widest one, so that
+no edit of an expression that was trained on is scored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ from suiteopt.selection.sites import Site, sites_of
 from suiteopt.validation.figures import share_of
 from suiteopt.validation.refit import Refitter
 from suiteopt.validation.splits import site_folds, site_groups
+from suiteopt.validation.suites import InFolds, Plan
 
 
 @dataclass(frozen=True)
@@ -114,42 +115,71 @@ def _sites(matrix: Matrix, case: Case, mutants: Sequence[str]) -> tuple[tuple[Si
     return sites_of(matrix, case.problem, details.loc[list(mutants)])
 
 
+@dataclass(frozen=True, eq=False)
+class WideFolds:
+    """Folds by site over all valid mutants.
+
+    Attributes
+    ----------
+    parts : tuple of ValidRows
+        One a problem.
+    held : tuple of ndarray of bool, each shape (folds, v)
+        What each fold holds out of the problem.
+    repeats : int
+    to_choose : Plan
+        The suites that they need; chosen on the headline's mutants.
+    """
+
+    parts: tuple[ValidRows, ...]
+    held: tuple[NDArray[np.bool_], ...]
+    repeats: int
+    to_choose: Plan
+
+
+def wide_folds(
+    matrix: Matrix, found: Sequence[Case], folds: int, repeats: int, seed: int
+) -> WideFolds:
+    """Hold out by site over all valid mutants of all problems."""
+    parts = tuple(valid_rows(matrix, case) for case in found)
+    plan = site_folds(site_groups([s for part in parts for s in part.sites]), folds, repeats, seed)
+    ends = np.cumsum([len(part.sites) for part in parts])[:-1]
+    held = tuple(np.split(plan.held, ends, axis=1))
+    headline = [own[:, part.headline] for own, part in zip(held, parts, strict=True)]
+    used = [
+        np.asarray(~trained.all(axis=1) & own.any(axis=1))
+        for trained, own in zip(headline, held, strict=True)
+    ]
+    chosen_on = Plan(np.concatenate(headline, axis=1), plan.repeats, used)
+    return WideFolds(parts, held, plan.repeats, chosen_on)
+
+
 def wide_denominators(
-    matrix: Matrix,
     found: Sequence[Case],
     refitters: Sequence[Refitter],
     members: Mapping[str, Sequence[str]],
-    folds: int,
-    repeats: int,
-    seed: int,
+    plan: WideFolds,
+    chosen: InFolds | None = None,
 ) -> dict[Denominator, Wide]:
     """Score the fitted and the held-out suites on every denominator.
 
     Parameters
     ----------
-    matrix : Matrix
     found : sequence of Case
     refitters : sequence of Refitter
         One a case.
     members : mapping of str to sequence of str
         The fitted suite of every problem.
-    folds, repeats, seed : int
-        Of the site split over all valid mutants.
+    plan : WideFolds
+    chosen : InFolds, optional
+        The suites of the folds, where another objective than plain coverage chose them.
     """
-    parts = [valid_rows(matrix, case) for case in found]
-    plan = site_folds(site_groups([s for part in parts for s in part.sites]), folds, repeats, seed)
     totals = {which: Wide() for which in Denominator}
-    start = 0
-    for case, part, refitter in zip(found, parts, refitters, strict=True):
-        stop = start + len(part.sites)
-        held = plan.held[:, start:stop]
-        start = stop
-        training = ~held[:, part.headline]
-        used = training.any(axis=1) & held.any(axis=1)
+    for place, (case, part, refitter) in enumerate(zip(found, plan.parts, refitters, strict=True)):
+        held, used = plan.held[place], plan.to_choose.used[place]
         killed = np.zeros((int(used.sum()), len(part.sites)), dtype=np.bool_)
         if used.any():
-            chosen = refitter.refit(~training[used]).chosen
-            for row, suite in enumerate(chosen):
+            sets = None if chosen is None else chosen.sets[place]
+            for row, suite in enumerate(refitter.suites(held[used][:, part.headline], sets)):
                 killed[row] = part.given | part.kills[:, list(suite)].any(axis=1)
         columns = [case.instance.inputs.index(name) for name in members[case.problem]]
         fitted = part.given | part.kills[:, columns].any(axis=1)

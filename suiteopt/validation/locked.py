@@ -1,7 +1,7 @@
 """The locked rules: what a suite that never saw them does to their faults."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -13,7 +13,7 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases, counted
 from suiteopt.selection.comparators import judged_table
 from suiteopt.selection.question import Question
-from suiteopt.selection.solve import solve
+from suiteopt.selection.result import Selection
 from suiteopt.validation.figures import share_of
 
 
@@ -58,7 +58,9 @@ class LockedRules:
         }
 
 
-def locked_rules(matrix: Matrix, question: Question, budget: int, solver: str) -> LockedRules:
+def locked_rules(
+    matrix: Matrix, question: Question, choose_all: Callable[[Sequence[Case]], Sequence[Selection]]
+) -> LockedRules:
     """Choose without the locked rules and score on them; the caller writes the ledger.
 
     Parameters
@@ -66,16 +68,17 @@ def locked_rules(matrix: Matrix, question: Question, budget: int, solver: str) -
     matrix : Matrix
     question : Question
         Whether it counts locked mutants makes no difference.
-    budget, solver : int, str
+    choose_all : callable
+        Chooses the suites of all cases.
     """
     blind = replace(question, locked=False)
+    found = list(cases(matrix, blind))
     open_mutants = open_detected = detected = mutants = 0
     own: int | None = 0
     rules: set[str] = set()
     families: dict[str, tuple[int, int]] = {}
     members: dict[str, tuple[str, ...]] = {}
-    for case in cases(matrix, blind):
-        chosen = solve(case.instance, budget, solver)
+    for case, chosen in zip(found, choose_all(found), strict=True):
         members[case.problem] = chosen.members
         open_mutants += chosen.total
         open_detected += chosen.detected

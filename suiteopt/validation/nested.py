@@ -17,10 +17,10 @@ from suiteopt.selection.cases import Case, make_case
 from suiteopt.selection.comparators import ANY
 from suiteopt.selection.question import Question
 from suiteopt.selection.safety import SAFETIES, SafetyChooser, held_out_kinds
-from suiteopt.selection.solve import solve
 from suiteopt.validation.controls import HeldOutControls, hold_out_controls
 from suiteopt.validation.figures import SplitFigures, share_of
 from suiteopt.validation.splits import Split
+from suiteopt.validation.suites import Choose
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,16 @@ class Nested:
         }
 
 
-SplitAll = Callable[[Sequence[Case]], Mapping[Split, SplitFigures]]
-"""Cross-validates cases whose mutants are those of the headline, in the same order."""
+SplitAll = Callable[[Sequence[Case]], tuple[int, Mapping[Split, SplitFigures]]]
+"""Chooses for cases whose mutants are those of the headline, in the same order: how many of all
+mutants the suites detect, and what they are worth on what they were not chosen on."""
 
 
 def nested(
     matrix: Matrix,
     question: Question,
     found: Sequence[Case],
-    budget: int,
-    solver: str,
+    choose: Choose,
     split_all: SplitAll,
     controls: HeldOutControls | None = None,
 ) -> Nested | None:
@@ -86,7 +86,7 @@ def nested(
 
     Parameters
     ----------
-    matrix, question, found, budget, solver
+    matrix, question, found, choose
         As `hold_out_controls` takes them.
     split_all : callable
     controls : HeldOutControls, optional
@@ -122,15 +122,14 @@ def nested(
     def oracle_for(problem: str, kind: str) -> Oracle:
         return replace(question.oracle, safety=chooser.choose(problem, kind))
 
+    fitted, splits = split_all(cases)
     return Nested(
         safeties=safeties,
         chosen=chooser.choose(),
-        fitted=sum(solve(case.instance, budget, solver).detected for case in cases),
+        fitted=fitted,
         mutants=sum(case.instance.total for case in cases),
-        splits=split_all(cases),
-        controls=hold_out_controls(
-            matrix, question, found, budget, solver, oracle_for, before=controls
-        ),
+        splits=splits,
+        controls=hold_out_controls(matrix, question, found, choose, oracle_for, before=controls),
         grid=tuple(
             (
                 safety,

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
-from suiteopt.selection.robust import STRENGTHS, Problem, choose_strength
-from suiteopt.selection.robust_pool import Training
-from suiteopt.selection.robust_tables import prepare
+from suiteopt.selection.robust import STRENGTHS
 from suiteopt.validation.bootstrap import share_interval, sign_flip_p
-from suiteopt.validation.figures import share_of
+from suiteopt.validation.figures import SplitFigures, share_of
+from suiteopt.validation.refit import Refitter
+from suiteopt.validation.scores import spans, used_folds
 from suiteopt.validation.splits import Folds, Split
+from suiteopt.validation.suites import InFolds
 
 
 @dataclass(frozen=True)
@@ -96,61 +96,52 @@ class Duel:
 
 
 def compare_objectives(
-    matrix: Matrix,
-    found: Sequence[Case],
     plans: Mapping[Split, Folds],
-    groups: Mapping[Split, NDArray[np.intp]],
-    budget: int,
+    found: Sequence[Case],
+    refitters: Sequence[Refitter],
+    figures: Mapping[Split, SplitFigures],
+    chosen: Mapping[Split, InFolds],
 ) -> dict[Split, Duel]:
-    """Choose by both objectives in every fold, and score both on what the fold holds out.
-
-    The strength of the held-out objective is chosen inside each training set, by folds that hold
-    out the same kind of group as the split does.
+    """Choose by plain coverage too in every fold, and score both on what the fold holds out.
 
     Parameters
     ----------
-    matrix : Matrix
-    found : sequence of Case
     plans : mapping of Split to Folds
-    groups : mapping of Split to ndarray of intp, shape (all mutants,)
-    budget : int
+    found : sequence of Case
+    refitters : sequence of Refitter
+        One a case.
+    figures : mapping of Split to SplitFigures
+        What the suites of the held-out objective are worth.
+    chosen : mapping of Split to InFolds
+        Its suites.
     """
-    problems = prepare(matrix, found, budget)
     return {
-        split: _duel(split, plan, problems, groups[split])
+        split: _duel(split, plan, found, refitters, figures[split], chosen[split].strengths)
         for split, plan in plans.items()
         if len(plan.held)
     }
 
 
-def _duel(split: Split, plan: Folds, problems: Sequence[Problem], groups: NDArray[np.intp]) -> Duel:
-    training = ~plan.held
-    choice = choose_strength(problems, training, groups)
-    strengths = np.array([np.zeros(len(choice)), np.array(STRENGTHS)[choice]])
-    counted = [problem.pool.training(training) for problem in problems[:1]]
-    rows = [_of_problem(plan, problem, counted[0], strengths) for problem in problems]
+def _duel(
+    split: Split,
+    plan: Folds,
+    found: Sequence[Case],
+    refitters: Sequence[Refitter],
+    figures: SplitFigures,
+    strengths: NDArray[np.float64],
+) -> Duel:
+    plain = []
+    for span, refitter in zip(spans(found), refitters, strict=True):
+        held = plan.held[:, span]
+        used = used_folds(held)
+        credit = held[used] * plan.share[span]
+        hits = float((credit * refitter.plain(held[used])).sum()) if used.any() else 0.0
+        plain.append(hits / plan.repeats)
     return Duel(
         split=split,
-        problems=tuple(problem.case.problem for problem in problems),
-        mutants=tuple(row[0] for row in rows),
-        plain=tuple(row[1] for row in rows),
-        robust=tuple(row[2] for row in rows),
-        strengths={
-            strength: int((choice == place).sum()) for place, strength in enumerate(STRENGTHS)
-        },
+        problems=tuple(row.problem for row in figures.problems),
+        mutants=tuple(row.mutants for row in figures.problems),
+        plain=tuple(plain),
+        robust=tuple(row.held_out for row in figures.problems),
+        strengths={strength: int((strengths == strength).sum()) for strength in STRENGTHS},
     )
-
-
-def _of_problem(
-    plan: Folds, problem: Problem, training: Training, strengths: NDArray[np.float64]
-) -> tuple[float, float, float]:
-    """Mutants of a problem a repeat: scored, and those that plain and chosen strength detect."""
-    held = plan.held[:, problem.span]
-    used = np.asarray(held.any(axis=1) & ~held.all(axis=1))
-    if not used.any():
-        return 0.0, 0.0, 0.0
-    credit = (held * plan.share[problem.span])[used]
-    best = problem.best(training.some(used), strengths[:, used])
-    plain, robust = (float((credit * problem.bank.detects(sets)).sum()) for sets in best)
-    repeats = float(plan.repeats)
-    return float(credit.sum()) / repeats, plain / repeats, robust / repeats

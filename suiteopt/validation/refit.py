@@ -48,16 +48,23 @@ class Refitter:
     budget : int
     solver : str
         As `suiteopt.selection.solve.solve` takes it.
+    bank : Bank, optional
+        All suites within the budget, where they are tabled already.
     """
 
-    def __init__(self, instance: Instance, budget: int, solver: str) -> None:
+    def __init__(
+        self, instance: Instance, budget: int, solver: str, bank: Bank | None = None
+    ) -> None:
         self.instance = instance
         self.budget = budget
         self.solver = solver
+        self._known = bank
 
     @cached_property
     def bank(self) -> Bank | None:
         """All suites within the budget, where that is how the problem is solved."""
+        if self._known is not None:
+            return self._known
         small = bank_cells(self.instance, self.budget) <= BANK_CELLS
         if self.solver in ("auto", "enumerate") and small:
             return make_bank(self.instance, self.budget)
@@ -67,15 +74,17 @@ class Refitter:
     def _singles(self) -> Bank:
         return make_bank(self.instance, 1)
 
-    def refit(self, held: NDArray[np.bool_]) -> Refits:
+    def refit(self, held: NDArray[np.bool_], sets: NDArray[np.intp] | None = None) -> Refits:
         """Choose a suite for every fold from the mutants outside it.
 
         Parameters
         ----------
         held : ndarray of bool, shape (folds, m)
+        sets : ndarray of intp, shape (folds,), optional
+            Positions in the bank of suites that were chosen already, by another objective.
         """
         if self.bank is not None:
-            return self._by_bank(self.bank, held)
+            return self._by_bank(self.bank, held, sets)
         instance = self.instance
         chosen, singles, ceiling = [], [], []
         for fold in held:
@@ -91,10 +100,31 @@ class Refitter:
             np.array(ceiling, dtype=np.int64),
         )
 
-    def _by_bank(self, bank: Bank, held: NDArray[np.bool_]) -> Refits:
+    def suites(
+        self, held: NDArray[np.bool_], sets: NDArray[np.intp] | None = None
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return the columns that `refit` chooses, and nothing else."""
+        if self.bank is None:
+            instance = self.instance
+            kept = (keep_rows(instance, np.flatnonzero(~fold)) for fold in held)
+            return tuple(_solved(training, self.budget, self.solver) for training in kept)
+        if sets is None:
+            sets = best_sets(self.bank, np.where(held.T, 0, self.instance.weights[:, None]))
+        return tuple(self.bank.sets[place] for place in sets)
+
+    def plain(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What the suites chosen by plain coverage without each fold kill; shape (folds, m)."""
+        if self.bank is None:
+            return self.refit(held).killed
+        weights = self.instance.weights[:, None]
+        return self.bank.detects(best_sets(self.bank, np.where(held.T, 0, weights)))
+
+    def _by_bank(
+        self, bank: Bank, held: NDArray[np.bool_], sets: NDArray[np.intp] | None
+    ) -> Refits:
         weights = self.instance.weights[:, None]
         training = np.where(held.T, 0, weights)
-        winners = best_sets(bank, training)
+        winners = best_sets(bank, training) if sets is None else sets
         return Refits(
             tuple(bank.sets[winner] for winner in winners),
             bank.detects(winners),

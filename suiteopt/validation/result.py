@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suiteopt.matrix.denominator import Denominator
+from suiteopt.selection.question import Objective, chosen_by
 from suiteopt.validation.controls import HeldOutControls
 from suiteopt.validation.denominators import Wide
 from suiteopt.validation.figures import SplitFigures, mean, share_of
@@ -86,7 +87,15 @@ class CrossValidation:
     locked_rules: LockedRules | None
     tolerances: tuple[float, ...]
     objectives: Mapping[Split, Duel] | None
+    objective: Objective = Objective.COVERAGE
+    objective_reason: str | None = None
+    strength: float | None = None
     seconds: float = field(compare=False, default=0.0)
+
+    @property
+    def chosen_by(self) -> str:
+        """The objective, in words."""
+        return chosen_by(self.objective, self.strength, self.objective_reason)
 
     @property
     def primary(self) -> SplitFigures:
@@ -150,6 +159,9 @@ class CrossValidation:
                 if self.objectives is None
                 else {str(split): duel.as_dict() for split, duel in self.objectives.items()}
             ),
+            "objective": str(self.objective),
+            "objective_reason": self.objective_reason,
+            "strength": self.strength,
             "tolerances_tried": list(self.tolerances),
             "flaky_cells": sum(row.flaky_cells for row in self.problems),
             "stability_share": self.primary.stability_share,

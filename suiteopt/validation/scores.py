@@ -1,6 +1,7 @@
 """One problem under one split: suites chosen without each fold, and scored on it."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,16 @@ from suiteopt.validation.figures import FAMILY, OUTPUT, SplitFigures
 from suiteopt.validation.fold_scores import DISTINCT, FoldScores
 from suiteopt.validation.refit import Refits, Refitter
 from suiteopt.validation.splits import Folds, Split
+from suiteopt.validation.suites import InFolds, Plan
 
 
-def score_folds(plan: Folds, span: slice, case: Case, refitter: Refitter) -> FoldScores:
+def score_folds(
+    plan: Folds,
+    span: slice,
+    case: Case,
+    refitter: Refitter,
+    sets: NDArray[np.intp] | None = None,
+) -> FoldScores:
     """Choose without every fold, and score on it.
 
     Parameters
@@ -25,31 +33,65 @@ def score_folds(plan: Folds, span: slice, case: Case, refitter: Refitter) -> Fol
     case : Case
     refitter : Refitter
         Of the case's instance.
+    sets : ndarray of intp, optional
+        Suites that were chosen for the used folds, as `Refitter.refit` takes them.
     """
     held, share = plan.held[:, span], plan.share[span]
-    used = np.asarray(held.any(axis=1) & ~held.all(axis=1))
-    refits = refitter.refit(held[used]) if used.any() else None
+    used = used_folds(held)
+    refits = refitter.refit(held[used], sets) if used.any() else None
     return fold_scores(plan, share, held, used, case, refitter, refits)
 
 
+def used_folds(held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which folds hold out mutants of a problem, and leave some; shape (folds,)."""
+    return np.asarray(held.any(axis=1) & ~held.all(axis=1))
+
+
+def spans(found: Sequence[Case]) -> list[slice]:
+    """Where the mutants of each problem stand among those of all."""
+    starts = [int(n) for n in np.cumsum([0, *(len(case.instance.mutants) for case in found)])]
+    return [slice(start, stop) for start, stop in pairwise(starts)]
+
+
+def to_choose(plan: Folds, found: Sequence[Case]) -> Plan:
+    """Return what suites have to be chosen for, to score the folds of a split."""
+    used = [used_folds(plan.held[:, span]) for span in spans(found)]
+    return Plan(plan.held, plan.repeats, used)
+
+
 def split_scores(
-    plan: Folds, found: Sequence[Case], refitters: Sequence[Refitter]
+    plan: Folds,
+    found: Sequence[Case],
+    refitters: Sequence[Refitter],
+    chosen: InFolds | None = None,
 ) -> tuple[FoldScores, ...]:
     """Score all problems over the folds of one plan, fold by fold."""
-    rows = []
-    start = 0
-    for case, refitter in zip(found, refitters, strict=True):
-        stop = start + len(case.instance.mutants)
-        rows.append(score_folds(plan, slice(start, stop), case, refitter))
-        start = stop
-    return tuple(rows)
+    sets = [None] * len(found) if chosen is None else chosen.sets
+    return tuple(
+        score_folds(plan, span, case, refitter, own)
+        for span, case, refitter, own in zip(spans(found), found, refitters, sets, strict=True)
+    )
 
 
 def split_figures(
-    split: Split, plan: Folds, found: Sequence[Case], refitters: Sequence[Refitter]
+    split: Split,
+    plan: Folds,
+    found: Sequence[Case],
+    refitters: Sequence[Refitter],
+    chosen: InFolds | None = None,
 ) -> SplitFigures:
-    """Cross-validate all problems over the folds of one plan."""
-    rows = tuple(scores.summed() for scores in split_scores(plan, found, refitters))
+    """Cross-validate all problems over the folds of one plan.
+
+    Parameters
+    ----------
+    split : Split
+    plan : Folds
+    found : sequence of Case
+    refitters : sequence of Refitter
+    chosen : InFolds, optional
+        The suites of the folds, where another objective than plain coverage chose them.
+    """
+    rows = tuple(scores.summed() for scores in split_scores(plan, found, refitters, chosen))
     return SplitFigures(split=split, folds=len(plan.held), problems=rows)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from suiteopt.matrix.oracle import calibrated, fixed
 from suiteopt.matrix.store import Matrix
-from suiteopt.selection.question import ask
+from suiteopt.selection.cases import cases
+from suiteopt.selection.question import Objective, ask
 from suiteopt.selection.select import select
 from suiteopt.validation.controls import hold_out_controls
 from suiteopt.validation.crossval import cross_validate
@@ -17,6 +18,7 @@ from suiteopt.validation.locked import locked_rules, members_hash
 from suiteopt.validation.published import RULES, mixed
 from suiteopt.validation.sensitivity import scaled
 from suiteopt.validation.splits import Split
+from suiteopt.validation.suites import Coverage
 from tests.suiteopt.builders import tiny_matrix
 
 P, Q = "level1/001", "level1/019"
@@ -117,7 +119,9 @@ def test_locked_rules_are_scored_by_a_suite_that_never_saw_them(tmp_path: Path) 
     locked = {f"{P}:m2": {"locked": True}, f"{P}:m3": {"locked": True}}
     locked[f"{Q}:m1"] = {"locked": True}
     matrix = tiny_matrix(tmp_path / "m", KILLS, mutants=locked)
-    found = locked_rules(matrix, ask(None, locked=True), 1, "auto")
+    found = locked_rules(
+        matrix, ask(None, locked=True), lambda some: Coverage(some, 1, "auto").selections
+    )
     assert (found.mutants, found.detected, found.rules) == (3, 1, 3)
     assert (found.open_mutants, found.open_detected) == (4, 3)
     assert found.members == {P: (f"{P}:i0",), Q: (f"{Q}:i0",)}
@@ -137,12 +141,12 @@ def test_a_wider_tolerance_detects_no_more_on_the_curve(tmp_path: Path) -> None:
     assert safeties == sorted(safeties, reverse=True)  # type: ignore[type-var]
     assert tolerances == sorted(tolerances)  # type: ignore[type-var]  # the grid tightens
     for name in ("calibrated", "fixed:0.001"):
-        assert points[name].detected_share == select(matrix, 1, name).fitted_share
+        plain = select(matrix, 1, name, objective=Objective.COVERAGE)
+        assert points[name].detected_share == plain.fitted_share
     found = points["calibrated"]
     question = ask("calibrated")
-    from suiteopt.selection.cases import cases
-
-    expected = hold_out_controls(matrix, question, list(cases(matrix, question)), 1, "auto")
+    suites = Coverage(list(cases(matrix, question)), 1, "auto")
+    expected = hold_out_controls(matrix, question, suites.found, suites.choose)
     assert found.controls == expected
 
 

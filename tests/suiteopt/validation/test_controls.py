@@ -8,6 +8,7 @@ from suiteopt.selection.question import ask
 from suiteopt.validation import controls
 from suiteopt.validation.controls import hold_out_controls
 from suiteopt.validation.crossval import cross_validate
+from suiteopt.validation.suites import Coverage
 from tests.suiteopt.builders import tiny_matrix
 
 P, Q = "level1/001", "level1/019"
@@ -80,6 +81,7 @@ def test_what_a_kind_has_no_say_in_is_not_judged_again_and_is_the_same(
     matrix = tiny_matrix(tmp_path / "m", {P: rows}, controls=kinds, control_error=error, floor=1e-4)
     question = ask(None)
     found = [make_case(matrix, P, question)]
+    choose = Coverage(found, 1, "auto").choose
     judged = []
     table = controls.judged_table
 
@@ -88,7 +90,7 @@ def test_what_a_kind_has_no_say_in_is_not_judged_again_and_is_the_same(
         return table(*args, **kwargs)
 
     monkeypatch.setattr(controls, "judged_table", counted)
-    short = hold_out_controls(matrix, question, found, 1, "auto")
+    short = hold_out_controls(matrix, question, found, choose)
     worst = np.array([[error[f"{P}:{kind}", f"{P}:i{j}"] for j in range(4)] for kind in kinds])
     matters = sum(
         not np.array_equal(np.delete(worst, row, axis=0).max(axis=0), worst.max(axis=0))
@@ -96,5 +98,5 @@ def test_what_a_kind_has_no_say_in_is_not_judged_again_and_is_the_same(
     )
     assert len(judged) == matters
     monkeypatch.setattr(controls, "_alike", lambda *_: False)
-    assert hold_out_controls(matrix, question, found, 1, "auto") == short
+    assert hold_out_controls(matrix, question, found, choose) == short
     assert len(judged) == matters + 3
