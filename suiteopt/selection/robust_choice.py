@@ -11,11 +11,12 @@ from suiteopt.selection.cases import Case
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.objective import score, strongest_first
 from suiteopt.selection.result import Selection
-from suiteopt.selection.robust import STRENGTHS, Optimum, Problem, choose_strength
+from suiteopt.selection.robust import STRENGTHS, Optimum, Problem
 from suiteopt.selection.robust_pool import Training
 from suiteopt.selection.robust_tables import Tables, tables
 from suiteopt.selection.sites import site_groups
 from suiteopt.selection.solve import solve
+from suiteopt.selection.strength import choose_strength
 
 INNER = 5
 

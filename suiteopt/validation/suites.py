@@ -11,10 +11,11 @@ from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.result import Selection
-from suiteopt.selection.robust import Problem, fold_strengths
+from suiteopt.selection.robust import Problem
 from suiteopt.selection.robust_choice import Robust, fit_robust
 from suiteopt.selection.robust_pool import Training
 from suiteopt.selection.solve import solve
+from suiteopt.selection.strength import fold_strengths
 from suiteopt.threads import side_by_side
 from suiteopt.validation.refit import Refitter
 

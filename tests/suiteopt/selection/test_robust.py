@@ -11,9 +11,10 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, make_case
 from suiteopt.selection.question import Objective, ask
-from suiteopt.selection.robust import SCALE, STEPS, STRENGTHS, choose_strength
+from suiteopt.selection.robust import SCALE, STEPS, STRENGTHS
 from suiteopt.selection.robust_tables import prepare
 from suiteopt.selection.select import select
+from suiteopt.selection.strength import choose_strength
 from suiteopt.selection.wishes import Wishes
 from suiteopt.validation.crossval import cross_validate
 from suiteopt.validation.splits import Split
