@@ -158,22 +158,42 @@ def earlier(path: Path, device: str, profile: str) -> list[Row]:
     Raises
     ------
     UserError
-        If it was one of another device or profile.
+        If it was one of another device or profile, or its file is damaged.
     """
-    if not path.exists():
-        return []
     try:
-        found = json.loads(path.read_text())
-    except ValueError as error:
+        found = _read(path)
+    except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"{path} is damaged ({error}); leave --resume out to check all again"
         ) from None
+    if found is None:
+        return []
     if (found["device"], found["profile"]) != (device, profile):
         raise UserError(
             f"{path} is of {found['device']} and profile {found['profile']}; "
             "leave --resume out or give another --directory"
         )
     return [row for row in found["problems"] if "error" not in row]
+
+
+def seconds_of(path: Path) -> dict[str, float]:
+    """Return how long each problem took in an earlier run; nothing if its file is damaged."""
+    try:
+        found = _read(path)
+    except (KeyError, TypeError, ValueError):
+        return {}
+    rows = [] if found is None else found["problems"]
+    return {row["problem"]: row["seconds"] for row in rows if "seconds" in row}
+
+
+def _read(path: Path) -> Mapping[str, Any] | None:
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    kept = {key: found[key] for key in ("device", "profile", "problems")}
+    for row in kept["problems"]:
+        row["problem"]
+    return kept
 
 
 def page(result: Mapping[str, Any]) -> str:
@@ -267,10 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _chosen(given.problems, given.level or ())
     left = [problem for problem in chosen if problem.id not in found]
     missing = [problem.id for problem in left]
-    known: dict[str, float] = {}
-    if not given.resume and path.with_suffix(".json").exists():
-        rows = json.loads(path.with_suffix(".json").read_text())["problems"]
-        known = {row["problem"]: row["seconds"] for row in rows if "seconds" in row}
+    known = {} if given.resume else seconds_of(path.with_suffix(".json"))
     with tempfile.TemporaryDirectory(prefix="gpu-eval-") as cache:
         jobs = max(1, cores() // given.processes)
         work = [

@@ -20,14 +20,21 @@ from suiteopt.selection.parts import most_columns, taken
 
 TIES_HELD = 100_000
 _CHUNK_CELLS = 4_000_000
+_PREFIX_WORK = 10**5  # what takes as long as to begin with a prefix
 
 
 def enumeration_work(instance: Instance, budget: int) -> float:
-    """Multiply-adds of an enumeration of this size, an upper estimate."""
+    """Multiply-adds of an enumeration of all sizes up to a budget, an upper estimate.
+
+    All but the last two columns of a set are gone through one by one, which costs something even
+    where there is next to nothing to multiply.
+    """
     columns = len(instance.inputs)
-    size = min(budget, columns)
     rows = max(len(instance.mutants), 1)
-    return float(comb(columns, max(size - 2, 0))) * columns**2 * rows
+    prefixes = sum(comb(columns, size - 2) for size in range(3, min(budget, columns) + 1))
+    if not prefixes:
+        return float(columns**2 * rows)
+    return float(prefixes) * max(columns**2 * rows, _PREFIX_WORK)
 
 
 def enumerate_best(instance: Instance, budget: int) -> tuple[tuple[int, ...], Score, int]:

@@ -141,7 +141,7 @@ def select(
     if not problems:
         raise UserError(f"the matrix at {matrix.path} has no measured problem to choose inputs for")
     if not any(part.choosable for part in problems):
-        raise UserError(_nothing_choosable(question))
+        raise UserError(nothing_choosable(question))
     largest = max(len(part.selection.members) for part in problems)
     return MatrixSelection(
         matrix_id=matrix.id,
@@ -219,8 +219,14 @@ def _nothing(case: Case) -> Selection:
     return solve(case.instance, 1)
 
 
-def _nothing_choosable(question: Question) -> str:
+def nothing_choosable(question: Question) -> str:
+    """Say why no suite can be chosen."""
     reason = f"no input of the matrix can be chosen under the oracle {question.oracle.name}"
     if question.capabilities is not None:
         return f"{reason} for this target; choose another target or measure a wider pool"
+    if question.oracle.calibrated:
+        return (
+            f"{reason}: their controls say no tolerance that judges anything; measure controls, or "
+            "give --oracle fixed:<tolerance>"
+        )
     return f"{reason}: controls are rejected on all of them; use a wider tolerance or `calibrated`"

@@ -16,6 +16,7 @@ from suiteopt.selection.fixed import BEST_FIXED
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.question import Objective
 from suiteopt.selection.result import Selection
+from suiteopt.selection.select import nothing_choosable
 from suiteopt.selection.settle import settle
 from suiteopt.selection.solve import parse_solver
 from suiteopt.selection.wishes import Wishes
@@ -123,6 +124,8 @@ def cross_validate(
             f"the matrix at {matrix.path} has {mutants} mutants that count, and cross-validation "
             "needs at least 2; measure more or choose another denominator"
         )
+    if not any(case.instance.inputs for case in found):
+        raise UserError(nothing_choosable(question))
     folds = _fitting(folds, found)
     plans = _plans(found, folds, repeats, seed)
     tolerances: tuple[float, ...] = ()

@@ -171,8 +171,20 @@ class FinishedProcess:
         pass
 
 
-def test_a_damaged_file_is_no_traceback(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['{"device": "cpu", ', "[]", "{}", "null"])
+def test_a_damaged_file_is_no_traceback(tmp_path: Path, text: str) -> None:
     path = tmp_path / "corpus-check-cpu.json"
-    path.write_text('{"device": "cpu", ')
+    path.write_text(text)
     with pytest.raises(UserError, match=r"corpus-check-cpu\.json is damaged .*leave --resume out"):
         earlier(path, "cpu", "demo")
+
+
+def test_a_damaged_file_is_written_anew_without_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "corpus-check-cpu.json"
+    kept.write_text('{"device": "cpu", ')
+    row = {"problem": "level1/019", "passed": True}
+    monkeypatch.setattr(corpus_check, "checked", lambda *_: iter([row]))
+    assert main(["level1/019", "--device", "cpu", "--directory", str(tmp_path)]) == 0
+    assert json.loads(kept.read_text())["problems"] == [row]

@@ -65,6 +65,14 @@ def test_auto_enumerates_small_instances_and_certifies_large_ones(
     assert bounded.detected <= certified.detected <= bounded.bound
 
 
+def test_a_budget_of_all_inputs_is_not_enumerated_for_ever() -> None:
+    kills = np.random.default_rng(0).random((200, 30)) < 0.2
+    whole = solve(instance_of(kills), 100)
+    assert whole.solver != "enumerate"
+    assert whole.status == Proof.PROVED
+    assert whole.detected == int(kills.any(axis=1).sum())
+
+
 @pytest.mark.parametrize("solver", EXACT)
 def test_results_repeat_to_the_byte(solver: str) -> None:
     assert repr(strip(solve(hard_instance(), 3, solver))) == repr(

@@ -198,3 +198,9 @@ def test_refusals(tmp_path: Path) -> None:
         cross_validate(planted, 1, folds=7)
     with pytest.raises(UserError, match="has 1 mutants that count"):
         cross_validate(tiny_matrix(tmp_path / "n", {P: [[1]]}), 1)
+
+
+def test_where_nothing_can_be_chosen_there_is_nothing_to_validate(tmp_path: Path) -> None:
+    matrix = tiny_matrix(tmp_path / "m", controls=())
+    with pytest.raises(UserError, match=r"can be chosen .+: their controls say"):
+        cross_validate(matrix, 2)
