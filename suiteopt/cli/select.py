@@ -139,6 +139,7 @@ def select(
                 "--include": include,
                 "--exclude": exclude,
                 "--extend": extend,
+                "--objective": objective,
                 "--output": output,
             }
         )

@@ -6,6 +6,7 @@ the same classes. Where more is asked, or there is nothing to learn from, plain 
 
 from collections.abc import Iterable, Sequence
 
+from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import IMPORTED_DEVICE
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import Oracle
@@ -49,6 +50,21 @@ def more_is_asked(
     if oracle == BEST_FIXED:
         return f"the tolerance of {BEST_FIXED} is chosen by it"
     return None
+
+
+def refuse_best_fixed(objective: Objective | None, oracle: Oracle | str | None) -> None:
+    """Refuse the held-out objective at a tolerance that coverage chooses.
+
+    Raises
+    ------
+    UserError
+        If both are asked for.
+    """
+    if objective == Objective.HELD_OUT and oracle == BEST_FIXED:
+        raise UserError(
+            f"the tolerance of {BEST_FIXED} is chosen by coverage; leave --objective held-out out, "
+            "or give another oracle"
+        )
 
 
 def nothing_to_learn_from(matrix: Matrix) -> str | None:

@@ -10,7 +10,11 @@ from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, Constraints, check_budget
-from suiteopt.selection.default_objective import more_is_asked, settle_objective
+from suiteopt.selection.default_objective import (
+    more_is_asked,
+    refuse_best_fixed,
+    settle_objective,
+)
 from suiteopt.selection.describe import describe
 from suiteopt.selection.limits import Limits
 from suiteopt.selection.problem_report import ProblemSelection
@@ -110,6 +114,7 @@ def select(
     if budget is not None:
         check_budget(budget, capabilities)
     parse_solver(solver)
+    refuse_best_fixed(objective, oracle)
     question = settle(
         matrix,
         oracle,

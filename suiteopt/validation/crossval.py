@@ -11,7 +11,11 @@ from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.constraints import Capabilities, check_budget
-from suiteopt.selection.default_objective import more_is_asked, settle_objective
+from suiteopt.selection.default_objective import (
+    more_is_asked,
+    refuse_best_fixed,
+    settle_objective,
+)
 from suiteopt.selection.fixed import BEST_FIXED
 from suiteopt.selection.instance import Instance
 from suiteopt.selection.question import Objective
@@ -104,6 +108,7 @@ def cross_validate(
     parse_solver(solver)
     if (folds is not None and folds < 2) or repeats < 1:
         raise UserError("cross-validation needs at least 2 folds and 1 repeat")
+    refuse_best_fixed(objective, oracle)
     question = settle(
         matrix, oracle, budget, capabilities, denominator, locked, allow_incomplete, solver
     )
@@ -112,11 +117,6 @@ def cross_validate(
     if objective is None:
         more = more_is_asked(Wishes(), (), solver, oracle)
         objective, reason, known = settle_objective(matrix, question, budget, more)
-    elif objective == Objective.HELD_OUT and oracle == BEST_FIXED:
-        raise UserError(
-            f"the tolerance of {BEST_FIXED} is chosen by coverage, in every fold anew; leave "
-            "--objective held-out out, or give another oracle"
-        )
     found = [case for case in known or cases(matrix, question) if case.instance.total]
     mutants = sum(len(case.instance.mutants) for case in found)
     if mutants < 2:
