@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -158,3 +159,9 @@ def rows_of(table: KillTable, mutants: Sequence[str]) -> NDArray[np.intp]:
     """Return the rows of some mutants in a kill table."""
     positions = {name: row for row, name in enumerate(table.implementations)}
     return np.array([positions[name] for name in mutants], dtype=np.intp)
+
+
+def spans(found: Sequence[Case]) -> tuple[slice, ...]:
+    """Where the mutants of each problem stand among those of all."""
+    starts = [int(n) for n in np.cumsum([0, *(len(case.instance.mutants) for case in found)])]
+    return tuple(slice(start, stop) for start, stop in pairwise(starts))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from suiteopt.errors import UserError
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.bank import BANK_CELLS, bank_cells, make_bank
-from suiteopt.selection.cases import Case
+from suiteopt.selection.case import Case, spans
 from suiteopt.selection.comparators import comparator_of, input_rows
 from suiteopt.selection.cuts import dense_part
 from suiteopt.selection.instance import Instance
@@ -115,7 +114,6 @@ def tables(matrix: Matrix, found: Sequence[Case], budget: int) -> Tables:
         [(str(matrix.problem(case.problem)["operation_class"]),) for case in found]
     )
     sizes = [len(case.instance.mutants) for case in found]
-    starts = [int(start) for start in np.cumsum([0, *sizes])]
     return Tables(
         found=tuple(found),
         budget=budget,
@@ -131,7 +129,7 @@ def tables(matrix: Matrix, found: Sequence[Case], budget: int) -> Tables:
             {name: numbers[key] for name, key in zip(case.table.inputs, own, strict=True)}
             for case, own in zip(found, keys, strict=True)
         ),
-        spans=tuple(slice(start, stop) for start, stop in pairwise(starts)),
+        spans=spans(found),
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.cases import Case
+from suiteopt.selection.case import Case, spans
 from suiteopt.selection.robust import STRENGTHS
 from suiteopt.validation.bootstrap import share_interval, sign_flip_p
 from suiteopt.validation.figures import SplitFigures, share_of
 from suiteopt.validation.refit import Refitter
-from suiteopt.validation.scores import spans, used_folds
+from suiteopt.validation.scores import used_folds
 from suiteopt.validation.splits import Folds, Split
 from suiteopt.validation.suites import InFolds
 

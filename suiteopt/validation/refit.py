@@ -109,27 +109,29 @@ class Refitter:
             kept = (keep_rows(instance, np.flatnonzero(~fold)) for fold in held)
             return tuple(_solved(training, self.budget, self.solver) for training in kept)
         if sets is None:
-            sets = best_sets(self.bank, np.where(held.T, 0, self.instance.weights[:, None]))
+            sets = best_sets(self.bank, self._training(held))
         return tuple(self.bank.sets[place] for place in sets)
 
     def plain(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """What the suites chosen by plain coverage without each fold kill; shape (folds, m)."""
         if self.bank is None:
             return self.refit(held).killed
-        weights = self.instance.weights[:, None]
-        return self.bank.detects(best_sets(self.bank, np.where(held.T, 0, weights)))
+        return self.bank.detects(best_sets(self.bank, self._training(held)))
+
+    def _training(self, held: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Weights of the mutants outside each fold; shape (m, folds)."""
+        return np.where(held.T, 0, self.instance.weights[:, None])
 
     def _by_bank(
         self, bank: Bank, held: NDArray[np.bool_], sets: NDArray[np.intp] | None
     ) -> Refits:
-        weights = self.instance.weights[:, None]
-        training = np.where(held.T, 0, weights)
+        training = self._training(held)
         winners = best_sets(bank, training) if sets is None else sets
         return Refits(
             tuple(bank.sets[winner] for winner in winners),
             bank.detects(winners),
             self._singles.detects(best_sets(self._singles, training)),
-            bank.reached(np.where(held.T, weights, 0)).astype(np.int64),
+            bank.reached(self._training(~held)).astype(np.int64),
         )
 
 

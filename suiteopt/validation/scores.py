@@ -1,13 +1,12 @@
 """One problem under one split: suites chosen without each fold, and scored on it."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suiteopt.selection.cases import Case
+from suiteopt.selection.case import Case, spans
 from suiteopt.validation.baselines import random_detection
 from suiteopt.validation.figures import FAMILY, OUTPUT, SplitFigures
 from suiteopt.validation.fold_scores import DISTINCT, FoldScores
@@ -45,12 +44,6 @@ def score_folds(
 def used_folds(held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which folds hold out mutants of a problem, and leave some; shape (folds,)."""
     return np.asarray(held.any(axis=1) & ~held.all(axis=1))
-
-
-def spans(found: Sequence[Case]) -> list[slice]:
-    """Where the mutants of each problem stand among those of all."""
-    starts = [int(n) for n in np.cumsum([0, *(len(case.instance.mutants) for case in found)])]
-    return [slice(start, stop) for start, stop in pairwise(starts)]
 
 
 def to_choose(plan: Folds, found: Sequence[Case]) -> Plan:

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from suiteopt.matrix.store import Matrix
+from suiteopt.selection.case import spans
 from suiteopt.selection.cases import Case, cases
 from suiteopt.selection.question import ask
 from suiteopt.selection.robust import STRENGTHS
 from suiteopt.selection.strength import BLOCKS
-from suiteopt.validation.scores import spans, to_choose
+from suiteopt.validation.scores import to_choose
 from suiteopt.validation.splits import Folds, label_folds, random_folds
 from suiteopt.validation.suites import HeldOut, InFolds
 from tests.suiteopt.selection.test_default_objective import mixed
