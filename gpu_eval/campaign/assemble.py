@@ -22,7 +22,6 @@ from gpu_eval.campaign.plan import CampaignPlan, ProblemPlan
 from gpu_eval.campaign.problem_state import ProblemState, cell_tasks
 from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
-from gpu_eval.devices.base import Device
 from gpu_eval.problems.plan_text import render
 from gpu_eval.problems.wild import FOLDER, INDEX
 from suiteopt.matrix.cells import stored_cells
@@ -37,7 +36,7 @@ def assemble(
     schedule: Schedule,
     journal: Journal,
     shards: Path,
-    device: Device,
+    device: Mapping[str, str],
     started: datetime,
 ) -> None:
     """Write the matrix of a campaign whose tasks are all done.

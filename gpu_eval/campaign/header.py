@@ -1,6 +1,7 @@
 """What ``matrix.json`` says of a campaign: tool, device, policy, hashes, label."""
 
 import tomllib
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import Any
 
 from gpu_eval.campaign.plan import CampaignPlan
 from gpu_eval.campaign.settings import Settings
-from gpu_eval.devices.base import Device
 from suiteopt.matrix.schema import ShapeScope
 
 TOOL = "gpu-eval"
@@ -19,15 +19,15 @@ POLICY = {"tf32": False, "fast_math": False}
 
 
 def header(
-    plan: CampaignPlan, settings: Settings, device: Device, started: datetime
+    plan: CampaignPlan, settings: Settings, device: Mapping[str, str], started: datetime
 ) -> dict[str, Any]:
-    """Return the header's keys that are known from the start."""
+    """Return the header's keys that are known from the start; `device` as it describes itself."""
     return {
         "tool": TOOL,
         "version": tool_version(),
         "profile": plan.profile,
         "label": label(plan, device),
-        "device": device.describe(),
+        "device": dict(device),
         "command": settings.command,
         "started": started.isoformat(timespec="seconds"),
         "corpus_hash": plan.corpus_hash,
@@ -57,8 +57,8 @@ def tool_version() -> str:
     return "0+unknown"
 
 
-def label(plan: CampaignPlan, device: Device) -> str:
+def label(plan: CampaignPlan, device: Mapping[str, str]) -> str:
     """Return the line that tables print above figures."""
-    name = "CPU" if device.torch_device == "cpu" else "GPU"
+    name = "GPU" if device["name"] == "cuda" else "CPU"
     scopes = {i.scope for problem in plan.problems for i in problem.inputs}
     return f"{name}, {'shortened' if ShapeScope.PROFILE in scopes else 'contract'} shapes"

@@ -53,6 +53,7 @@ class Journal:
         self._done: dict[str, dict[str, str]] = {}
         self._verdicts: dict[str, list[Verdict]] = {}
         self._shattered: set[str] = set()
+        self._devices: list[dict[str, str]] = []
         self._began = time.monotonic()
         self._sitting = 0.0
         self._before = 0.0
@@ -84,10 +85,18 @@ class Journal:
         """Record whether there were workers for what there was to do."""
         self._append({"event": "attendance", **found.as_dict()})
 
-    def sit_down(self, began: float) -> None:
-        """Record that the campaign was started or resumed, at a moment of ``time.monotonic``."""
+    def sit_down(self, began: float, device: Mapping[str, str]) -> None:
+        """Record that the campaign was started or resumed.
+
+        Parameters
+        ----------
+        began : float
+            A moment of ``time.monotonic``.
+        device : mapping of str to str
+            What the device says of itself, for whoever reads the results without having it.
+        """
         self._began = began
-        self._append({"event": "sitting"})
+        self._append({"event": "sitting", "device": dict(device)})
 
     def stand_up(self) -> None:
         """Record that the campaign is done or interrupted for now."""
@@ -97,6 +106,11 @@ class Journal:
     def seconds(self) -> float:
         """Wall-clock seconds of all sittings, each up to its last line."""
         return self._before + self._sitting
+
+    @property
+    def devices(self) -> tuple[Mapping[str, str], ...]:
+        """What the sittings' devices say of themselves, the latest first, each once."""
+        return tuple(reversed(self._devices))
 
     def verdicts(self, key: str) -> tuple[Verdict, ...]:
         """Return the recorded verdicts on cells of a task."""
@@ -158,9 +172,18 @@ class Journal:
             case {"event": "sitting"}:
                 self._before += self._sitting
                 self._sitting = 0.0
+                self._see(entry.get("device"))
         at = entry.get("at")
         if isinstance(at, int | float):
             self._sitting = float(at)
+
+    def _see(self, device: object) -> None:
+        if not isinstance(device, dict):
+            return
+        described = {str(name): str(value) for name, value in device.items()}
+        if described in self._devices:
+            self._devices.remove(described)
+        self._devices.append(described)
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

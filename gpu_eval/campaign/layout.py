@@ -13,6 +13,7 @@ Everything that is not the matrix lies in one directory inside the output::
 
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 
@@ -79,3 +80,8 @@ class Layout:
     def started(self) -> bool:
         """Whether a campaign was begun here."""
         return self.settings.exists()
+
+    @property
+    def began(self) -> datetime:
+        """When a campaign was begun here; nobody touches its settings afterwards."""
+        return datetime.fromtimestamp(self.settings.stat().st_mtime, UTC)

@@ -25,6 +25,11 @@ class ProblemState:
     unfinished: int = 0
 
     @property
+    def whole(self) -> bool:
+        """Whether every cell is there."""
+        return bool(self.classified) and not self.unfinished
+
+    @property
     def cells(self) -> int:
         """Cells that the problem will have, as far as is known."""
         inputs = len(self.plan.order)

@@ -1,11 +1,9 @@
 """A campaign from its settings to its matrix; started, or resumed wherever it was killed."""
 
 import contextlib
-import json
 import shutil
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from gpu_eval.campaign import processes
@@ -21,6 +19,7 @@ from gpu_eval.campaign.progress import Reporter
 from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.supervisor import Supervisor
+from gpu_eval.campaign.task_making import device_text
 from gpu_eval.devices.base import Device
 from suiteopt.errors import UserError
 from suiteopt.matrix.files import write_atomic
@@ -157,11 +156,11 @@ def _work(
     began: float,
 ) -> Finished:
     journal = Journal(layout.journal, layout.shards)
-    started = datetime.fromtimestamp(layout.settings.stat().st_mtime, UTC)
-    description = json.dumps(device.describe(), sort_keys=True)
+    started = layout.began
+    described = device.describe()
     try:
-        journal.sit_down(began)
-        schedule = Schedule(plan, settings, journal, layout.shards, description)
+        journal.sit_down(began, described)
+        schedule = Schedule(plan, settings, journal, layout.shards, device_text(described))
 
         def report(done: int, note: str) -> None:
             if note:
@@ -182,7 +181,7 @@ def _work(
             with contextlib.suppress(OSError):
                 journal.stand_up()
         reporter.stage("writing the matrix")
-        assemble(layout.root, plan, settings, schedule, journal, layout.shards, device, started)
+        assemble(layout.root, plan, settings, schedule, journal, layout.shards, described, started)
     except UserError as error:
         if isinstance(error.__cause__, OSError) and "gpu-eval resume" not in str(error):
             raise UserError(

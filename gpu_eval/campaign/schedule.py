@@ -128,9 +128,15 @@ class Schedule:
             state.blocks = [block for block in state.blocks if block.key != task.key]
         self._open -= 1
         state.unfinished -= 1
-        for subject in task.subjects:
-            alone = self._make.cells(state.plan, (subject,), state.facts, fresh=True)
+        for alone in self._alone(state, task):
             self._add_block(state, alone)
+
+    def _alone(self, state: ProblemState, task: CellTask) -> list[CellTask]:
+        """Return the tasks that a shattered one is replaced by."""
+        return [
+            self._make.cells(state.plan, (subject,), state.facts, fresh=True)
+            for subject in task.subjects
+        ]
 
     def _with_verdicts(self, task: Task) -> Task:
         if isinstance(task, CompileTask):
@@ -169,7 +175,9 @@ class Schedule:
             return None
         state.facts = results.read_facts(self._shards, state.base)
         state.classified = self._classify(state)
-        state.blocks = self._block_tasks(state)
+        for block in self._block_tasks(state):
+            shattered = self._journal.is_shattered(block.key)
+            state.blocks += self._alone(state, block) if shattered else [block]
         return state if all(self._journal.intact(task.key) for task in state.blocks) else None
 
     def _base_task(self, state: ProblemState) -> CellTask:

@@ -11,6 +11,11 @@ from gpu_eval.devices.base import KernelSource
 from gpu_eval.problems.plan_text import render
 
 
+def device_text(described: Mapping[str, str]) -> str:
+    """Return what a device says of itself as a text for keys."""
+    return json.dumps(dict(described), sort_keys=True)
+
+
 class TaskMaker:
     """Makes the tasks of a campaign.
 

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import typer
 
-from gpu_eval.cli import confirm, corpus, merge, mutants, new, replay, witness
+from gpu_eval.cli import assemble, confirm, corpus, merge, mutants, new, replay, witness
 from gpu_eval.cli import run as campaign
 from suiteopt.console import run_app
 
@@ -27,6 +27,7 @@ app.command()(new.new)
 app.command()(replay.replay)
 app.command()(confirm.confirm)
 app.command()(merge.merge)
+app.command()(assemble.assemble)
 
 
 def run() -> NoReturn:

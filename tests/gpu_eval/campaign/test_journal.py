@@ -45,6 +45,14 @@ def test_a_torn_line_costs_itself_alone(tmp_path: Path) -> None:
     assert [third.intact(key) for key in "abc"] == [True, False, True]
 
 
+def test_devices_of_sittings(tmp_path: Path) -> None:
+    kept = journal(tmp_path)
+    assert kept.devices == ()
+    for model in "aba":
+        kept.sit_down(time.monotonic(), {"model": model})
+    assert kept.devices == journal(tmp_path).devices == ({"model": "a"}, {"model": "b"})
+
+
 def test_lines_of_another_kind_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text('[1, 2]\n{"event": "done"}\n{"event": "later"}\n')
     assert not journal(tmp_path).intact("a")
@@ -67,6 +75,6 @@ def test_seconds_are_those_of_all_sittings(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text(text)
     assert journal(tmp_path).seconds == 6.0
     now = journal(tmp_path)
-    now.sit_down(time.monotonic() - 10.0)
+    now.sit_down(time.monotonic() - 10.0, {"name": "fake"})
     now.stand_up()
     assert 16.0 <= journal(tmp_path).seconds < 60.0

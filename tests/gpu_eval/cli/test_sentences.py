@@ -50,6 +50,7 @@ from tests.command import Command
         (("confirm", "suite.json", "--output", "OUT"), "no suite file suite.json"),
         (("merge", "a", "b", "--output", "OUT"), "a is no directory"),
         (("merge", "a", "--output", "OUT"), "at least two"),
+        (("assemble", "a", "--output", "OUT"), "a holds no campaign"),
         (("new", "Not A Name"), "is not a name for a problem"),
     ],
 )
