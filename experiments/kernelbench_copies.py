@@ -14,7 +14,7 @@ from suiteopt.export.exporter import export
 from suiteopt.suite import Suite
 
 KERNELS = Path(__file__).resolve().parent / "known_kernels"
-PARTS = ("KernelBench/level1", "src/kernelbench")
+PARTS = ("KernelBench", "src/kernelbench")
 LARGE = frozenset({19, 23})
 """Problems with tensors of 6.4 GB."""
 NAME = re.compile(r"(\d{3})_(right|wrong)_(\w+)_(torch|triton|cuda)")

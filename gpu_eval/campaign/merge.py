@@ -30,7 +30,7 @@ def merge_matrices(
     problems: Collection[str] = (),
     without: Collection[str] = (),
 ) -> Matrix:
-    """Write a matrix that holds the problems of several, or some of them.
+    """Write a matrix that holds the problems of several, or some of them; ordered by their ids.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ def merge_matrices(
     writer = MatrixWriter(output, _header(matrices, command))
     for name in ("problems", "inputs", "implementations"):
         table = pd.concat([_words(getattr(m, name)) for m in matrices], ignore_index=True)
-        table = table[table["problem"].isin(kept)].reset_index(drop=True)
+        table = table[table["problem"].isin(kept)]
+        table = table.sort_values("problem", kind="stable", ignore_index=True)
         getattr(writer, f"write_{name}")(table)
     for matrix in matrices:
         for problem in filter(kept.__contains__, matrix.problem_ids):

@@ -31,5 +31,9 @@ def merge(
     show(
         as_json,
         {"matrix": str(output), "id": merged.id, "matrices": len(matrices), "problems": problems},
-        f"{output} holds {len(problems)} problems of {len(matrices)} matrices",
+        f"{output} holds {len(problems)} problems of {_matrices(len(matrices))}",
     )
+
+
+def _matrices(count: int) -> str:
+    return "one matrix" if count == 1 else f"{count} matrices"

@@ -187,7 +187,8 @@ def test_some_problems_of_a_matrix(baseline: Baseline, matrix: Matrix, tmp_path:
     assert set(one.implementations["problem"]) == set(one.inputs["problem"]) == {"test/one"}
     pd.testing.assert_frame_equal(one.cells("test/one"), matrix.cells("test/one"))
     both = merge_matrices([two.path, one.path], tmp_path / "both", "c")
-    assert sorted(both.problem_ids) == sorted(matrix.problem_ids)
+    assert list(both.problem_ids) == sorted(matrix.problem_ids)
+    assert both.implementations["problem"].is_monotonic_increasing
     # Held by two matrices, and wanted of neither: nothing is ambiguous.
     merge_matrices([baseline.root, one.path], tmp_path / "apart", "c", without=["test/one"])
 
