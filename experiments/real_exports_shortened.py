@@ -65,23 +65,40 @@ def _constants(place: Path, text: str) -> Iterable[tuple[str, int]]:
 
 def _assigned(text: str) -> Iterator[tuple[str, int]]:
     known: dict[str, int] = {}
-    for node in ast.parse(text).body:
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
-            continue
+    for names, expression in _assignments(text):
         try:
-            code = compile(ast.Expression(node.value), "constant", "eval")
+            code = compile(ast.Expression(expression), "constant", "eval")
             value = eval(code, {"__builtins__": {}}, dict(known))
         except Exception:  # no constant: a call, or a name of a module
             continue
         if type(value) is int:
-            known[node.targets[0].id] = value
-            yield node.targets[0].id, value
+            known |= dict.fromkeys(names, value)
+            yield names[0], value
+
+
+def _assignments(text: str) -> Iterator[tuple[list[str], ast.expr]]:
+    """Yield what is assigned to which names: ``a = b = 1`` at once, ``a, b = 1, 2`` one by one."""
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.Assign):
+            continue
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            pairs = zip(target.elts, value.elts, strict=False)
+            yield from (([one.id], part) for one, part in pairs if isinstance(one, ast.Name))
+        elif names := [one.id for one in node.targets if isinstance(one, ast.Name)]:
+            yield names, value
 
 
 def _halved(place: Path, text: str, name: str, value: int) -> str:
     if place.suffix == ".json":
         return re.sub(rf'("{name}": )\d+', rf"\g<1>{value}", text)
-    return re.sub(rf"(?m)^{name} *=.*$", f"{name} = {value}", text)
+    lines = text.encode().splitlines(keepends=True)  # positions are counted in bytes
+    for names, old in reversed(list(_assignments(text))):
+        if names[0] == name:
+            first, last = old.lineno - 1, (old.end_lineno or old.lineno) - 1
+            before, after = lines[first][: old.col_offset], lines[last][old.end_col_offset :]
+            lines[first : last + 1] = [before + str(value).encode() + after]
+    return b"".join(lines).decode()
 
 
 def _definition_bytes(place: Path, text: str) -> int:

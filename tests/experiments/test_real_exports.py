@@ -44,6 +44,24 @@ def test_the_largest_constants_are_halved_until_it_is_small(tmp_path: Path) -> N
     assert broken.read_text() == "raise ValueError\n"
 
 
+@pytest.mark.parametrize(
+    ("written", "halved"),
+    [
+        ("batch = 1024; width = height = 4096", "batch = 512; width = height = 512\n"),
+        ("batch, width = 1024, 4096; height = width", "batch, width = 512, 512; height = width"),
+        ("batch = 1024  # ü\nwidth = (\n    4096\n)", "batch = 512  # ü\nwidth = (\n    512\n)"),
+    ],
+)
+def test_constants_are_halved_however_they_are_assigned(
+    tmp_path: Path, written: str, halved: str
+) -> None:
+    place = tmp_path / "1_Same.py"
+    head, _, rest = DEFINITION.partition("batch, width, num_classes")
+    place.write_text(head + written + rest[rest.index("\n\n\nclass") :], encoding="utf-8")
+    assert shorten([place]) == []
+    assert halved in place.read_text(encoding="utf-8")
+
+
 def test_a_row_in_which_anything_is_wrong_does_not_hold() -> None:
     good = {"applies": True, "dirty_refused": True, "shown_alike": True, "again": 0, "left": []}
     assert exports.held(good)
