@@ -27,6 +27,7 @@ killmatrix: $(STAMP)
 
 findings: $(STAMP)
 	$(BIN)/python -m experiments.findings
+	$(BIN)/python -m experiments.headline
 
 # Everything generated in README, cards, docs and results, from the default matrix.
 figures: $(STAMP)

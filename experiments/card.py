@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from experiments.headline import EMPTY
 from suiteopt.audit.refereeability import refereeability
 from suiteopt.console import run_script
 from suiteopt.matrix.files import write_atomic
@@ -139,7 +140,7 @@ def renewed(card: str, found: dict[str, str]) -> str:
 
 
 def new_card(matrix: Matrix) -> str:
-    """Return a first card: the table, and the commands whose answers `shown` writes."""
+    """Return a first card: the counts, the marks that `headline` writes between, the commands."""
     meta = matrix.meta
     device = meta.device
     model = device.get("model") or device.get("name", "?")
@@ -159,7 +160,7 @@ def new_card(matrix: Matrix) -> str:
     return (
         f"# {matrix.path.name}\n\nA kill matrix of {len(matrix.problem_ids)} KernelBench problems, "
         f"measured on **{model}** ({meta.label}). It is the default of every `suiteopt` command.\n"
-        f"\n{MARK}\n\n| | |\n|---|---|\n{table}\n\nWhat `suiteopt` prints from it:\n\n"
+        f"\n{MARK}\n\n| | |\n|---|---|\n{table}\n\n{EMPTY}\n\nWhat `suiteopt` prints from it:\n\n"
         f"```\n{commands}\n```\n"
     )
 

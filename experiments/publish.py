@@ -25,7 +25,7 @@ from suiteopt.matrix.locate import DEFAULT
 from suiteopt.matrix.store import Matrix, resolve_matrix
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("card", "shown", "tutorial")
+PAGES = ("card", "headline", "shown", "tutorial")
 """One behind the other: each reads what those before it, and the results, have written."""
 _HEADING = "## A new default matrix"
 _INCLUDED = re.compile(r"^recursive-include matrices/\S+ \*$", re.M)

@@ -6,13 +6,16 @@ from suiteopt.cli.format import interval, points, share
 from suiteopt.console import run_script
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.summary import summarise
 from suiteopt.protocols import load_protocol
 
 PUBLISHED = {
     "missed_share": 0.169,
     "by_family": {"arithmetic": 0.087, "precision": 0.786},
     "mutants": 7384,
+    "compiled": 10303,
     "problems": 188,
+    "substrates": 208,
 }
 
 
@@ -20,7 +23,8 @@ def find(matrix: Matrix) -> Finding:
     protocol = load_protocol("kernelbench-v0.1")
     everything = audit(matrix, protocol)
     visible = audit(matrix, protocol, Denominator.OUTPUT)
-    today = audit(matrix, load_protocol("kernelbench"))
+    now = load_protocol("kernelbench")
+    today, today_visible = audit(matrix, now), audit(matrix, now, Denominator.OUTPUT)
     rows = [
         (
             "all",
@@ -42,7 +46,7 @@ def find(matrix: Matrix) -> Finding:
                 share(published.get(family)),
                 share(tally.missed_share),
                 share(None if seen is None else seen.missed_share),
-                share(None if (now := today.by_family.get(family)) is None else now.missed_share),
+                share(None if (late := today.by_family.get(family)) is None else late.missed_share),
             )
         )
     bounds = everything.interval
@@ -55,6 +59,8 @@ def find(matrix: Matrix) -> Finding:
             "witnessed": slim(everything.as_dict()),
             "in_output": slim(visible.as_dict()),
             "today": slim(today.as_dict()),
+            "today_in_output": slim(today_visible.as_dict()),
+            "counts": counts(matrix),
         },
         tables=[
             table(("missed", "faults", "published", "ours", "in an output", "today's 1e-4"), rows)
@@ -69,6 +75,19 @@ def find(matrix: Matrix) -> Finding:
             scope(matrix),
         ],
     )
+
+
+def counts(matrix: Matrix) -> dict[str, int]:
+    """Return what the shares rest on; of the faults only those of rules that are not set aside."""
+    held = summarise(matrix)
+    made = held.mutants
+    return {
+        "problems": held.problems,
+        "substrates": held.substrates,
+        "compiled": made.generated - made.stillborn - made.locked,
+        "valid": made.valid,
+        "witnessed": made.witnessed,
+    }
 
 
 def main() -> None:

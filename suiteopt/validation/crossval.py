@@ -75,6 +75,7 @@ def cross_validate(
     locked: bool = False,
     allow_incomplete: bool = False,
     objective: Objective | None = None,
+    brief: bool = False,
 ) -> CrossValidation:
     """Measure how well suites do on faults that they were not chosen on.
 
@@ -97,6 +98,9 @@ def cross_validate(
     objective : Objective, optional
         By default as `suiteopt.selection.select.select` settles it. With the held-out one, both
         are compared on the same folds.
+    brief : bool
+        Leave out what only ``suiteopt crossval`` prints beside the shares: the safety chosen where
+        it is not judged, scaled tolerances, the published conditions, the other objective.
 
     Raises
     ------
@@ -191,17 +195,25 @@ def cross_validate(
         problems=problems,
         splits=splits,
         controls=controls,
-        nested=nested(matrix, question, found, suites.choose, nested_splits, by_question),
+        nested=(
+            None
+            if brief
+            else nested(matrix, question, found, suites.choose, nested_splits, by_question)
+        ),
         denominators=wide_denominators(found, refitters, members, wide, in_wide),
-        sensitivity=sensitivity(matrix, question, found, members),
-        published=published_conditions(
-            matrix, found, denominator, locked, folds, repeats, seed, at_budget
+        sensitivity=() if brief else sensitivity(matrix, question, found, members),
+        published=(
+            None
+            if brief
+            else published_conditions(
+                matrix, found, denominator, locked, folds, repeats, seed, at_budget
+            )
         ),
         tolerances=tolerances,
         objective=objective,
         objective_reason=reason,
         strength=suites.strength,
-        objectives=_duels(plans, found, refitters, splits, chosen),
+        objectives=None if brief else _duels(plans, found, refitters, splits, chosen),
         locked_rules=(
             locked_rules(matrix, question, lambda some: suites_of(some).selections)
             if locked

@@ -54,6 +54,16 @@ def test_a_suite_that_generalises_has_no_gap(tmp_path: Path) -> None:
         assert found.splits[split].gap_share == 0.0
 
 
+def test_a_brief_one_has_the_same_shares(tmp_path: Path) -> None:
+    matrix = tiny_matrix(tmp_path / "m", PLANTED, mutants=EDITS)
+    whole, brief = (cross_validate(matrix, 1, brief=short).as_dict() for short in (False, True))
+    left_out = ("nested", "published", "sensitivity", "objectives")
+    assert any(whole[key] for key in left_out)
+    assert not any(brief[key] for key in left_out)
+    for key in ("fitted_share", "splits", "denominators", "controls", "rows"):
+        assert brief[key] == whole[key]
+
+
 def test_json_has_the_keys_that_others_script_against(tmp_path: Path) -> None:
     found = cross_validate(tiny_matrix(tmp_path / "m", own=True), 2).as_dict()
     assert set(found) >= {
