@@ -45,7 +45,8 @@ class Referee:
     order : mapping
         ``reference`` (path), ``device``, ``names`` (tensors in forward's order), ``own`` (draws,
         comparator, tolerance, nonfinite), ``members`` (as in a suite's file), ``nonfinite`` of
-        the members, ``max_bytes`` of one configuration's inputs, or None.
+        the members, ``parameter_names`` (what the model calls them), ``max_bytes`` of one
+        configuration's inputs, or None.
     """
 
     def __init__(self, order: Mapping[str, Any]) -> None:
@@ -66,7 +67,8 @@ class Referee:
         self._model = ReferenceModel(namespace, self.device)
         self._names = order["names"]
         self._policy = order["nonfinite"]
-        self._members = [Member(item, recipes, self._policy) for item in order["members"]]
+        known_as = order["parameter_names"]
+        self._members = [Member(item, recipes, self._policy, known_as) for item in order["members"]]
         own = order["own"]
         self._own = Rule(own["comparator"], own["tolerance"], own["nonfinite"])
         torch.manual_seed(INIT_SEED)
@@ -166,7 +168,7 @@ class Referee:
             inputs = [value.cpu() if torch.is_tensor(value) else value for value in made]
             for wanted, recipe in member.parameters.items():
                 if recipe["name"] != BENCHMARK:
-                    name, target = self._model.parameter(wanted, member.input)
+                    name, target = self._model.parameter(wanted, member)
                     shape = tuple(target.shape)
                     built = recipes.build(recipe, shape, member.seed, wanted, self.device)
                     values[name] = built.cpu()

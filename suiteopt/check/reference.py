@@ -7,7 +7,7 @@ from typing import Any
 from suiteopt.check.answering import sentence
 from suiteopt.check.case import CannotJudgeError
 from suiteopt.check.definition import build, init_arguments
-from suiteopt.export.templates.hardened_inputs import find_parameter, flattened, named_tensors
+from suiteopt.export.templates.hardened_inputs import Member, flattened, named_tensors
 
 
 class ReferenceModel:
@@ -38,9 +38,9 @@ class ReferenceModel:
         """Shapes of parameters and buffers, by name."""
         return {name: list(t.shape) for name, t in named_tensors(self._model).items()}
 
-    def parameter(self, wanted: str, member: str) -> tuple[str, Any]:
+    def parameter(self, wanted: str, member: Member) -> tuple[str, Any]:
         """Return the parameter that a member means, with its full name."""
-        return find_parameter(self._model, wanted, member)
+        return member.parameter(self._model, wanted)
 
     @contextlib.contextmanager
     def given(self, values: Mapping[str, Any]) -> Iterator[None]:

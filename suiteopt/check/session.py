@@ -15,6 +15,7 @@ from suiteopt.check.verdict import Outcome, Status
 from suiteopt.errors import MissingExtraError, UserError
 from suiteopt.export.forward import order_tensors
 from suiteopt.export.measured import require_sane
+from suiteopt.export.parameter_names import parameter_names
 from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.protocols.protocol import OWN_DRAWS, Protocol
 from suiteopt.suite import ProblemSuite, Suite
@@ -101,6 +102,7 @@ def open_session(
             "own": own,
             "members": _members(suite, problem),
             "nonfinite": str(suite_oracle(suite).nonfinite),
+            "parameter_names": dict(parameter_names(problem.problem, problem.benchmark)),
             "max_bytes": settings.max_bytes,
         }
         opened = _asked(child, reference, request)

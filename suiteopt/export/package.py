@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from suiteopt.export.parameter_names import names_of
 from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.export.target import RenderedFile, template
 from suiteopt.matrix.files import sha256
@@ -41,6 +42,7 @@ def package_files(
         "matrix": suite.matrix_id,
         "nonfinite": str(suite_oracle(suite).nonfinite),
         "oracle": suite.oracle,
+        "parameter_names": names_of(suite),
         "recipes_sha256": sha256(recipes),
         "runtime_sha256": sha256(runtime),
         "suite_sha256": sha256(document),

@@ -58,10 +58,16 @@ class Member:
     nonfinite : str
         ``torch`` (NaN and unlike infinities fail), ``equal_nan`` (NaN in both passes) or
         ``finite_output`` (any non-finite output fails).
+    parameter_names : mapping of str to str, optional
+        What the benchmark's own model calls the parameters that the suite names.
     """
 
     def __init__(
-        self, document: Mapping[str, Any], recipes: types.ModuleType, nonfinite: str = "torch"
+        self,
+        document: Mapping[str, Any],
+        recipes: types.ModuleType,
+        nonfinite: str = "torch",
+        parameter_names: Mapping[str, str] | None = None,
     ) -> None:
         self.input: str = document["input"]
         self.seed: int = document["seed"]
@@ -74,6 +80,7 @@ class Member:
         self.comparator: str = document.get("comparator", "")
         self._recipes = recipes
         self._nonfinite = nonfinite
+        self._parameter_names = dict(parameter_names or {})
 
     def inputs(
         self,
@@ -153,8 +160,8 @@ class Member:
         Parameters
         ----------
         reference : torch.nn.Module
-            Its parameters are found by name: as it is, with dots for underscores, or by the last
-            part of the name where only one ends so.
+            Its parameters are found by name: the benchmark's own where the suite knows it; else as
+            it is, with dots for underscores, or by the last part where only one ends so.
         *candidates : torch.nn.Module
             Must have parameters of the reference's names, or of the same last part, and shapes;
             a shape that only one of them has, in both models, also says which is meant.
@@ -166,6 +173,20 @@ class Member:
         """
         _copy(self._parameters(reference, candidates))
 
+    def parameter(self, reference: Any, wanted: str) -> tuple[str, Any]:
+        """Return the reference's parameter that the member names, with its full name.
+
+        Raises
+        ------
+        RuntimeError
+            If it cannot be told for certain.
+        """
+        return find_parameter(reference, wanted, self.input, self._parameter_names)
+
+    def called(self, wanted: str) -> str:
+        """Return what the benchmark's own model calls a parameter that the member names."""
+        return self._parameter_names.get(wanted, wanted)
+
     def _parameters(self, reference: Any, candidates: Sequence[Any]) -> list[tuple[Any, Any]]:
         """Return each parameter to be set, with its values."""
         import torch
@@ -174,7 +195,7 @@ class Member:
         for wanted, recipe in self.parameters.items():
             if recipe["name"] == BENCHMARK:
                 continue
-            name, target = find_parameter(reference, wanted, self.input)
+            name, target = self.parameter(reference, wanted)
             if target.dtype != torch.float32:
                 raise RuntimeError(
                     f"suiteopt: parameter {name} is {target.dtype}, and {self.input} was measured "
@@ -291,9 +312,14 @@ def load(directory: str) -> dict[str, Problem]:
     document = json.loads(
         read_verified(os.path.join(directory, "suite.json"), export["suite_sha256"])
     )
+    names = export.get("parameter_names", {})
     return {
         item["problem"]: Problem(
-            item, [Member(member, recipes, export["nonfinite"]) for member in item["members"]]
+            item,
+            [
+                Member(member, recipes, export["nonfinite"], names.get(item["problem"]))
+                for member in item["members"]
+            ],
         )
         for item in document["problems"]
     }
@@ -312,11 +338,24 @@ def read_verified(path: str, sha256: str) -> bytes:
 
 
 def order_of(model: Any, wanted: Sequence[str]) -> list[str] | None:
-    """Return names in the order of a model's ``forward``; None where a single one needs none."""
+    """Return names in the order of a model's ``forward``; None where a single one needs none.
+
+    A definition whose output is called as the benchmark calls an input has ``y_in`` for ``y``.
+    """
     if len(wanted) < 2:
         return None
     arguments = [name.lower() for name in inspect.signature(model.forward).parameters]
-    return sorted(wanted, key=lambda name: arguments.index(name.lower()))
+
+    def place(name: str) -> int:
+        for spelling in (name.lower(), name.lower().removesuffix("_in")):
+            if spelling in arguments:
+                return arguments.index(spelling)
+        raise RuntimeError(
+            f"suiteopt: the model's forward takes {', '.join(arguments)}, and the suite has a "
+            f"tensor {name}; measure this version of the problem"
+        )
+
+    return sorted(wanted, key=place)
 
 
 def named_tensors(model: Any) -> dict[str, Any]:
@@ -324,9 +363,17 @@ def named_tensors(model: Any) -> dict[str, Any]:
     return {**dict(model.named_parameters()), **dict(model.named_buffers())}
 
 
-def find_parameter(model: Any, wanted: str, member: str) -> tuple[str, Any]:
-    """Return the reference's parameter that a suite names, with its full name."""
+def find_parameter(
+    model: Any, wanted: str, member: str, names: Mapping[str, str] | None = None
+) -> tuple[str, Any]:
+    """Return the reference's parameter that a suite names, with its full name.
+
+    `names` has what the benchmark's model calls them. A model that has not got all of these is
+    another one, and is asked for the suite's.
+    """
     known = named_tensors(model)
+    if names and known.keys() >= set(names.values()):
+        wanted = names.get(wanted, wanted)
     rules: tuple[Callable[[str], bool], ...] = (
         lambda name: name == wanted,
         lambda name: name.replace(".", "_") == wanted,

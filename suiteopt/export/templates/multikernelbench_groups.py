@@ -71,7 +71,8 @@ def _require_parameters(problem: Any, namespace: dict[str, Any]) -> None:
         model = namespace["Model"](*namespace["get_init_inputs"]())
     has = sorted(name.replace(".", "_").lower() for name, _ in model.named_parameters())
     for member in problem:
-        measured = sorted(name.replace(".", "_").lower() for name in member.parameters)
+        called = (member.called(name) for name in member.parameters)
+        measured = sorted(name.replace(".", "_").lower() for name in called)
         fits = len(has) == len(measured) and all(
             any(name == wanted or name.endswith(f"_{wanted}") for name in has)
             for wanted in measured

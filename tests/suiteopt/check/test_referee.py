@@ -30,6 +30,7 @@ def order(reference: Path, problem: int, **changes: Any) -> dict[str, Any]:
         "own": OWN,
         "members": documents[problem]["members"],
         "nonfinite": "torch",
+        "parameter_names": {},
         "max_bytes": None,
         **changes,
     }
