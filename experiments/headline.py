@@ -129,7 +129,7 @@ def _faults(finding: Found) -> list[Row]:
             f"{counts['compiled']:,}, by rules that are not set aside",
         ),
         Row(
-            "of these witnessed wrong",
+            "faults witnessed wrong",
             f"{published['mutants']:,}",
             f"{ours['witnessed']['mutants']:,} ({seen:,})",
             main=True,
