@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from suiteopt.export.parameter_names import names_of
+from suiteopt.export.parameter_names import names_of, unread_of
 from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.export.target import RenderedFile, template
 from suiteopt.matrix.files import sha256
@@ -46,6 +46,7 @@ def package_files(
         "recipes_sha256": sha256(recipes),
         "runtime_sha256": sha256(runtime),
         "suite_sha256": sha256(document),
+        "unread_parameters": unread_of(suite),
         **(more or {}),
     }
     return (

@@ -14,6 +14,8 @@ from importlib.resources import files
 from suiteopt.suite import Suite
 
 FILE = "parameter_names.json"
+UNREAD: Mapping[tuple[str, str], tuple[str, ...]] = {("kernelbench", "level2/026"): ("bias",)}
+"""Parameters of a benchmark's models that nothing reads, and no definition here has."""
 
 
 @cache
@@ -42,4 +44,13 @@ def names_of(suite: Suite) -> dict[str, dict[str, str]]:
         one.problem: dict(names)
         for one in suite.problems
         if one.members and (names := parameter_names(one.problem, one.benchmark))
+    }
+
+
+def unread_of(suite: Suite) -> dict[str, list[str]]:
+    """Return the parameters of an exported suite's models that nothing reads."""
+    return {
+        one.problem: list(UNREAD[one.benchmark, one.problem])
+        for one in suite.problems
+        if one.members and (one.benchmark, one.problem) in UNREAD
     }

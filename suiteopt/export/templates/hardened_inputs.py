@@ -270,7 +270,11 @@ class Member:
 class Problem:
     """The members of one problem, strongest first."""
 
-    def __init__(self, document: Mapping[str, Any], members: Sequence[Member]) -> None:
+    def __init__(
+        self, document: Mapping[str, Any], members: Sequence[Member], unread: Sequence[str] = ()
+    ) -> None:
+        self.unread = tuple(unread)
+        """Parameters that the benchmark's model has and never reads."""
         self.problem: str = document["problem"]
         self.name: str = document["name"]
         self.dtype: str = document["dtype"]
@@ -320,6 +324,7 @@ def load(directory: str) -> dict[str, Problem]:
                 Member(member, recipes, export["nonfinite"], names.get(item["problem"]))
                 for member in item["members"]
             ],
+            export.get("unread_parameters", {}).get(item["problem"], ()),
         )
         for item in document["problems"]
     }

@@ -84,3 +84,11 @@ def test_an_export_has_the_names_that_its_problems_have() -> None:
         assert names_of(changed) == expected
         about = next(f for f in package_files("d", changed) if f.path == "d/export.json")
         assert json.loads(about.content)["parameter_names"] == expected
+
+
+def test_a_parameter_that_nothing_reads_is_told_apart() -> None:
+    values = {"x": {"name": "normal", "version": 1, "arguments": {}}}
+    one = replace(problem(40), problem="level2/026", members=(member("level2/026:a", values),))
+    files = {f.path: f.content for f in package_files("d", suite(one, oracle="calibrated"))}
+    assert json.loads(files["d/export.json"])["unread_parameters"] == {"level2/026": ["bias"]}
+    assert "bias" not in parameter_names("level2/026", "kernelbench").values()
