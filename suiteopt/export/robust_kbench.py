@@ -23,6 +23,7 @@ from suiteopt.export.literals import literal
 from suiteopt.export.package import package_files
 from suiteopt.export.patching import MARK, append
 from suiteopt.export.target import RenderedFile, template
+from suiteopt.export.task_parameters import unknown_parameter
 from suiteopt.export.unfit import without_unfit
 from suiteopt.matrix.schema import Need
 from suiteopt.suite import ProblemSuite, Suite
@@ -66,6 +67,11 @@ class RobustKBench(FixedOracleTarget):
             elif bare(problem.name) not in [bare(name) for name in names]:
                 missing[problem.problem] = (
                     f"{self._task(problem)} is {', '.join(names)}, and {problem.name} was measured"
+                )
+            elif unknown := unknown_parameter((place / DEFINITION).read_bytes(), problem):
+                missing[problem.problem] = (
+                    f"members set the parameter {unknown}, and which is meant cannot be told from "
+                    f"{self._task(problem)}/{DEFINITION}"
                 )
         suite, absent = without(suite, missing, self.name)
         suite, unfit = without_unfit(suite, repo, self, PUBLISHED_CONFIG)

@@ -368,6 +368,11 @@ def named_tensors(model: Any) -> dict[str, Any]:
     return {**dict(model.named_parameters()), **dict(model.named_buffers())}
 
 
+def _flat(name: str) -> str:
+    """Return a parameter's name as a model has it that keeps all of them itself."""
+    return name.replace(".", "_")
+
+
 def find_parameter(
     model: Any, wanted: str, member: str, names: Mapping[str, str] | None = None
 ) -> tuple[str, Any]:
@@ -377,21 +382,31 @@ def find_parameter(
     another one, and is asked for the suite's.
     """
     known = named_tensors(model)
-    if names and known.keys() >= set(names.values()):
+    name = name_among(tuple(known), wanted, names)
+    if name is None:
+        raise RuntimeError(
+            f"suiteopt: {member} sets the parameter '{wanted}', and the reference has "
+            f"{', '.join(known) or 'none'}: which is meant cannot be told"
+        )
+    return name, known[name]
+
+
+def name_among(
+    known: Sequence[str], wanted: str, names: Mapping[str, str] | None = None
+) -> str | None:
+    """Return which of a model's parameters a suite names; None if that cannot be told."""
+    if names and set(map(_flat, known)) >= set(map(_flat, names.values())):
         wanted = names.get(wanted, wanted)
     rules: tuple[Callable[[str], bool], ...] = (
         lambda name: name == wanted,
-        lambda name: name.replace(".", "_") == wanted,
+        lambda name: _flat(name) == _flat(wanted),
         lambda name: name.rsplit(".", 1)[-1] == wanted,
     )
     for rule in rules:
         found = [name for name in known if rule(name)]
         if len(found) == 1:
-            return found[0], known[found[0]]
-    raise RuntimeError(
-        f"suiteopt: {member} sets the parameter '{wanted}', and the reference has "
-        f"{', '.join(known) or 'none'}: which is meant cannot be told"
-    )
+            return found[0]
+    return None
 
 
 def match_parameter(reference: Any, name: str, candidate: Any, member: str) -> Any:

@@ -47,6 +47,14 @@ def test_a_parameter_goes_where_the_model_has_it(name: str, theirs: str) -> None
     assert torch.equal(dict(model.named_parameters())[theirs], expected)
 
 
+def test_a_model_that_keeps_all_of_them_itself_has_underscores_for_dots() -> None:
+    model = torch.nn.Module()
+    for theirs in NAMES.values():
+        model.register_parameter(theirs.replace(".", "_"), torch.nn.Parameter(torch.zeros(3)))
+    found = {name: made({name: SET}).parameter(model, name)[0] for name in NAMES}
+    assert found == {"weight": "conv_weight", "bias": "conv_bias", "channel_bias": "bias"}
+
+
 def test_a_model_with_other_names_is_asked_for_those_of_the_suite() -> None:
     model = torch.nn.Conv2d(2, 3, 1)
     assert made({"bias": SET}).parameter(model, "bias")[0] == "bias"
