@@ -28,21 +28,28 @@ UNNEEDED = (
 )
 
 
+LEVELS = (1, 2)
+
+
 def kernelbench(root: Path) -> Iterator[tuple[str, str]]:
     sys.path.insert(0, str(root / "src"))
-    problems = importlib.import_module("kernelbench.dataset").construct_kernelbench_dataset(1)
+    dataset = importlib.import_module("kernelbench.dataset").construct_kernelbench_dataset
     made = importlib.import_module("kernelbench.prompt_constructor_toml").get_prompt_for_backend
-    for problem in problems:
-        yield problem.name, "".join(made(problem.code, one) for one in ("cuda", "triton"))
+    for level in LEVELS:
+        for problem in dataset(level):
+            shown = "".join(made(problem.code, one) for one in ("cuda", "triton"))
+            yield f"{level}/{problem.name}", shown
 
 
 def kernelbench_verified(root: Path) -> Iterator[tuple[str, str]]:
     sys.path.insert(0, str(root))
-    paths = importlib.import_module("src.dataset").construct_kernelbench_dataset(1)
+    dataset = importlib.import_module("src.dataset").construct_kernelbench_dataset
     made = importlib.import_module("src.prompt_constructor")
-    for path in paths:
-        text = Path(path).read_text(encoding="utf-8")
-        yield Path(path).name, made.prompt_generate_custom_cuda_from_prompt_template(text)
+    for level in LEVELS:
+        for path in map(Path, dataset(level)):
+            text = path.read_text(encoding="utf-8")
+            shown = made.prompt_generate_custom_cuda_from_prompt_template(text)
+            yield f"{level}/{path.name}", shown
 
 
 def multikernelbench(root: Path) -> Iterator[tuple[str, str]]:
@@ -57,10 +64,11 @@ def robust_kbench(root: Path) -> Iterator[tuple[str, str]]:
     """Yield the two excerpts of a task's file that a task object has; it makes no prompts."""
     sys.path.insert(0, str(root))
     task = importlib.import_module("robust_kbench.kernel_task").KernelTask
-    for place in sorted((root / "tasks/kernelbench/level_1").iterdir()):
-        if (place / "func_forward.py").exists():
-            made = task(str(place))
-            yield place.name, f"{made.forward_fn_str}\n{made.operation_info}"
+    for level in LEVELS:
+        for place in sorted((root / f"tasks/kernelbench/level_{level}").iterdir()):
+            if (place / "func_forward.py").exists():
+                made = task(str(place))
+                yield f"{level}/{place.name}", f"{made.forward_fn_str}\n{made.operation_info}"
 
 
 MAKERS: dict[str, Callable[[Path], Iterator[tuple[str, str]]]] = {
