@@ -34,7 +34,7 @@ figures: $(STAMP)
 	$(BIN)/python -m experiments.publish
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
