@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from gpu_eval.devices.base import Case, Device, Outcome
 from gpu_eval.problems.allowances import ALLOWANCE, Allowances
 from gpu_eval.problems.check_runs import compile_all, outcomes
-from gpu_eval.problems.definition import Problem
+from gpu_eval.problems.definition import Problem, Tensors
 from gpu_eval.problems.flushed import flushing_floor
 from gpu_eval.problems.tensors import dimensions, reduction_length
 from gpu_eval.problems.validate import validate
@@ -92,6 +92,8 @@ class CheckReport:
         Inputs on which right cannot be told from wrong, with the reason; see `OWN_ERROR_LIMIT`.
     zero : int
         Inputs that were judged and whose right output is zero everywhere.
+    random : int
+        Inputs that are unjudged since the reference gives another result each time.
     """
 
     problem: str
@@ -100,6 +102,7 @@ class CheckReport:
     invalid: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, str] = field(default_factory=dict)
     zero: int = 0
+    random: int = 0
 
     @property
     def judged(self) -> int:
@@ -108,8 +111,12 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every implementation is right on every input judged, and there was one."""
-        return self.judged > 0 and all(i.passed for i in self.implementations)
+        """Whether every implementation is right on every input judged.
+
+        There must be one, unless the reference is random: nothing can be right beside that.
+        """
+        some = self.judged > 0 or self.random > 0
+        return some and all(i.passed for i in self.implementations)
 
     @property
     def proven(self) -> bool:
@@ -123,6 +130,8 @@ class CheckReport:
             return ""
         if self.judged:
             return "the right output is zero on every input, so that nothing is proven"
+        if self.random:
+            return "the reference gives another result each time, so that nothing is proven"
         if not self.unjudged:
             return "no input is valid"
         return "no input can be judged: " + next(iter(self.unjudged.values()))
@@ -194,7 +203,7 @@ def check_inputs(
     checks = [ImplementationCheck(run.name, run.kind) for run in runs]
     invalid: dict[str, str] = {}
     unjudged: dict[str, str] = {}
-    zero = 0
+    zero = random = 0
     with device.open() as session:
         for pool_input in pool:
             values = dimensions(problem, pool_input.shape)
@@ -213,6 +222,7 @@ def check_inputs(
                     f"PyTorch's own fp32 result is off by {own:.2g} times the output's RMS, "
                     f"more than {OWN_ERROR_LIMIT:g}"
                 )
+                random += _differs(case.reference, factory.reference(case.tensors))
                 continue
             zero += _is_zero(case)
             length = reduction_length(problem, values)
@@ -224,7 +234,12 @@ def check_inputs(
                 allowed = allowances.of(run)
                 allowed += flushing if run.flushes else 0.0
                 checks[index] = _worst(checks[index], outcome, own, allowed, pool_input.id)
-    return CheckReport(problem.id, tuple(checks), len(pool), invalid, unjudged, zero)
+    return CheckReport(problem.id, tuple(checks), len(pool), invalid, unjudged, zero, random)
+
+
+def _differs(reference: Tensors, again: Tensors) -> bool:
+    """Tell whether a reference gave another result when it was called again, as a dropout does."""
+    return any(not again[name].equal(output) for name, output in reference.items())
 
 
 def _is_zero(case: Case) -> bool:

@@ -253,6 +253,23 @@ def test_where_pytorch_is_as_wrong_as_the_output_is_large_nothing_is_judged(
     assert nothing.doubt == f"no input can be judged: {nothing.unjudged[name]}"
 
 
+def test_a_reference_that_is_random_proves_nothing_and_fails_nobody(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    problem = corpus.problem("level1/019")
+
+    def drawn(tensors):
+        return {"y": torch.randn_like(tensors["x"])}
+
+    lost = replace(problem, reference=drawn, rounds=True, magnitude=None, controls=())
+    pool = candidate_pool(problem, PROFILES["demo"])[:2]
+    report = check_inputs(lost, TorchDevice(right), pool, tmp_path)
+    assert (report.judged, report.random, len(report.unjudged)) == (0, 2, 2)
+    assert report.passed
+    assert not report.proven
+    assert report.doubt == "the reference gives another result each time, so that nothing is proven"
+
+
 def test_an_error_up_to_the_limit_is_judged(corpus: Corpus, tmp_path: Path) -> None:
     problem = corpus.problem("level1/019")
 
