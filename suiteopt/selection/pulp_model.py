@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,7 @@ def certify_pulp(
     limits : Limits
     backend : {"highs", "cbc"}
     """
-    import pulp
-
+    pulp = _pulp()
     del incumbent
     problem = pulp.LpProblem("cover", pulp.LpMaximize)
     picks = [problem.add_variable(f"x{j}", cat="Binary") for j in range(len(instance.inputs))]
@@ -84,6 +84,16 @@ def certify_pulp(
     return Certificate(columns, bound, f"pulp:{backend}", pulp.__version__)
 
 
+def _pulp() -> Any:
+    """Load PuLP behind MathOpt.
+
+    It loads highspy, and MathOpt has a HiGHS of its own: in a process in which highspy was loaded
+    first, a solve with that one ends in a segmentation fault. The other order is sound.
+    """
+    import_module("ortools.math_opt.python.mathopt")
+    return import_module("pulp")
+
+
 @contextmanager
 def _silent_stdout() -> Iterator[None]:
     """Send what native code writes to standard output to nowhere.
@@ -120,7 +130,7 @@ def run_cbc(problem: Any, limits: Limits, path: str | None = None) -> bool:
     bool
         Whether a solution was found.
     """
-    import pulp
+    pulp = _pulp()
 
     solver = pulp.PULP_CBC_CMD(msg=False)
     executable = path or solver.path

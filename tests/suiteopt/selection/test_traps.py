@@ -1,6 +1,7 @@
 """What solvers get wrong, one test a trap."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -120,6 +121,22 @@ def test_the_relaxation_bounds_and_chooses_nothing() -> None:
     instance = instance_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
     certificate = certify_mathopt(instance, 1, (), Limits(), relaxed=True)
     assert (certificate.columns, certificate.bound) == (None, 2)
+
+
+def test_two_libraries_with_a_highs_of_their_own_live_in_one_process() -> None:
+    # In a process of its own: what counts is which is loaded first.
+    script = (
+        "from suiteopt.selection.limits import Limits\n"
+        "from suiteopt.selection.solve import solve\n"
+        "from tests.suiteopt.selection.instances import instance_of\n"
+        "instance = instance_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])\n"
+        "for solver in ('pulp', 'mathopt', 'pulp'):\n"
+        "    print(solve(instance, 1, solver).detected)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "2\n2\n2\n"), done.stderr
 
 
 def test_solvers_write_nothing_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
