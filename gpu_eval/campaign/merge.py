@@ -9,7 +9,7 @@ import pandas as pd
 
 from gpu_eval.campaign.header import TOOL, tool_version
 from suiteopt.errors import UserError
-from suiteopt.matrix.files import sha256
+from suiteopt.matrix.files import is_taken, sha256
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.tables import source_file
 from suiteopt.matrix.writer import MatrixWriter
@@ -54,7 +54,7 @@ def merge_matrices(
     """
     if len(paths) < 2 and not (problems or without):
         raise UserError("give at least two matrices to merge, or choose problems of one")
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+    if is_taken(output):
         raise UserError(f"{output} is not empty; choose another --output")
     matrices = [Matrix.open(path) for path in paths]
     kept = _kept(matrices, problems, without)

@@ -26,7 +26,7 @@ from gpu_eval.campaign.schedule import Schedule
 from gpu_eval.campaign.settings import Settings
 from gpu_eval.campaign.task_making import device_text
 from suiteopt.errors import UserError
-from suiteopt.matrix.files import sync_directory
+from suiteopt.matrix.files import is_taken, sync_directory
 from suiteopt.matrix.header import read_header
 
 
@@ -158,5 +158,5 @@ def _check_free(output: Path, root: Path) -> None:
     """Refuse an output that holds anything, or that the campaign would hold."""
     if output.resolve().is_relative_to(root.resolve()):
         raise UserError(f"{output} lies in the campaign {root}; choose another --output")
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+    if is_taken(output):
         raise UserError(f"{output} is not empty; choose another --output")

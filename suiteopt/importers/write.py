@@ -12,7 +12,7 @@ import pandas as pd
 from suiteopt.errors import UserError
 from suiteopt.importers.killmap import ForeignMutant, KillMap, Outcome
 from suiteopt.matrix.denominator import IMPORTED_DEVICE
-from suiteopt.matrix.files import PARTIAL_SUFFIX, sha256
+from suiteopt.matrix.files import PARTIAL_SUFFIX, is_taken, sha256
 from suiteopt.matrix.schema import (
     COUNTS,
     OWN_STATISTICS,
@@ -74,7 +74,7 @@ def write_matrix(
             f"{found.outcomes.size} results are not known: {found.gap}; give --allow-incomplete to "
             "count what is not known as no kill"
         )
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if is_taken(path):
         raise UserError(f"{path} exists already; give a directory that does not")
     partial = path.with_name(f".{path.name}{PARTIAL_SUFFIX}")
     shutil.rmtree(partial, ignore_errors=True)

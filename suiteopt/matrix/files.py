@@ -73,6 +73,11 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         ) from error
 
 
+def is_taken(path: Path) -> bool:
+    """Whether something is there that a new directory would replace; an empty one is not."""
+    return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+
 def remove_partials(directory: Path) -> None:
     """Remove what interrupted writes left in a directory and those below it."""
     for partial in directory.rglob(f".*{PARTIAL_SUFFIX}"):

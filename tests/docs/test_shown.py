@@ -9,8 +9,6 @@ from experiments.card import CARD, facts, marked, new_card, renewed
 from experiments.shown import CARDS, PAGES, ROOT, answer, checks_table, shown
 from suiteopt.matrix.store import Matrix, resolve_matrix
 
-pytestmark = pytest.mark.xdist_group("shown")  # one worker asks each command once
-
 
 def timeless(lines: list[str]) -> list[str]:
     """Leave out the seconds that a command took and spaces at the ends of lines."""

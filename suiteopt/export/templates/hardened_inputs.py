@@ -418,7 +418,7 @@ def match_parameter(reference: Any, name: str, candidate: Any, member: str) -> A
     alone = sum(tensor.shape == shape for tensor in theirs.values()) == 1
     rules: tuple[Callable[[str], bool], ...] = (
         lambda other: other == name,
-        lambda other: other.replace(".", "_") == name.replace(".", "_"),
+        lambda other: _flat(other) == _flat(name),
         lambda other: other.rsplit(".", 1)[-1] == last,
         lambda other: alone,
     )

@@ -10,9 +10,6 @@ from suiteopt.errors import UserError
 from suiteopt.matrix.schema import Family, OperationClass
 from tests.gpu_eval.mutation.corpus import ALL_PAIRS, CORPUS, made, still_parses
 
-pytestmark = pytest.mark.xdist_group("faults of the corpus")
-"""The faults of all problems are made once, by one process."""
-
 
 def test_ids_are_unique_in_the_corpus() -> None:
     ids = Counter(

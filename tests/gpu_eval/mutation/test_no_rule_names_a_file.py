@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from gpu_eval.mutation import rules as package
 from gpu_eval.mutation.catalogue import RULES
 from gpu_eval.mutation.contexts import build_contexts
@@ -19,9 +17,6 @@ from gpu_eval.problems.loader import sources
 from suiteopt.matrix.schema import Family
 from tests.gpu_eval.mutation.corpus import ALL_PAIRS, CORPUS, PAIRS
 from tests.gpu_eval.mutation.renaming import renamed
-
-pytestmark = pytest.mark.xdist_group("faults of the corpus")
-"""The faults of all problems are made once, by one process."""
 
 MUTATION = Path(package.__file__).parents[1]
 MODULES = sorted({*MUTATION.rglob("*.py")} - {MUTATION / "published.py"})

@@ -14,9 +14,6 @@ from tests.gpu_eval.mutation.corpus import ALL_PAIRS, FUSED, made
 from tests.gpu_eval.mutation.published_sites import SITES, WITHOUT_SITE, Where
 from tests.gpu_eval.mutation.snippets import results
 
-pytestmark = pytest.mark.xdist_group("faults of the corpus")
-"""The faults of all problems are made once, by one process."""
-
 COVERED = [name for name, coverage in PUBLISHED.items() if coverage.how is not How.NOT_APPLICABLE]
 
 
