@@ -127,7 +127,8 @@ class BlockRun:
         """Store a cell that need not run: return its verdict or no outcomes; None if it must."""
         subject, pool_input = self.task.subjects[row], self.task.inputs[column]
         fatal = self.progress.fatal.setdefault(subject.id, FatalRecord())
-        if fatal.closes(pool_input.scope):
+        skipped = (subject.id, pool_input.id) in self.task.skipped
+        if skipped or fatal.closes(pool_input.scope, self.task.fatal_limit):
             self.progress.table.mark(row, column, Status.CLOSED)
             self.beacon.end()
             return []

@@ -6,6 +6,11 @@ from gpu_eval.devices.base import Outcome
 from suiteopt.matrix.schema import DECIDED_TOLERANCE, MEASURED_STATUSES, STATISTICS, ShapeScope
 
 FATAL_LIMIT = 2
+"""On how many inputs a mutant is fatal before it is closed."""
+
+FATAL_LIMIT_CONFIRMING = 1
+"""The same in a confirmation, which asks whether a suite still detects a mutant: one member that is
+fatal says so, and another would cost a context only to say it again."""
 
 FAR_OFF = 5 * DECIDED_TOLERANCE
 """What every statistic of the first own draw must exceed before the later draws are decided.
@@ -23,8 +28,9 @@ A mutant that any statistic sees only faintly is run on every draw.
 class FatalRecord:
     """On which inputs a mutant was fatal, by the scope of their shapes.
 
-    Two fatal inputs close a mutant, but a crash at an odd shape (one row, a prime length) says
-    nothing of the contract's: fatal inputs of ``other`` scope close only inputs of that scope.
+    As many fatal inputs as are allowed close a mutant, but a crash at an odd shape (one row, a
+    prime length) says nothing of the contract's: fatal inputs of ``other`` scope close only inputs
+    of that scope.
     """
 
     def __init__(self, strong: int = 0, other: int = 0) -> None:
@@ -43,11 +49,11 @@ class FatalRecord:
         else:
             self._strong += 1
 
-    def closes(self, scope: str) -> bool:
+    def closes(self, scope: str, limit: int = FATAL_LIMIT) -> bool:
         """Tell whether an input of this scope need not run any more."""
-        if self._strong >= FATAL_LIMIT:
+        if self._strong >= limit:
             return True
-        return scope == ShapeScope.OTHER and self._other >= FATAL_LIMIT
+        return scope == ShapeScope.OTHER and self._other >= limit
 
 
 def far_off(outcomes: Sequence[Outcome]) -> bool:

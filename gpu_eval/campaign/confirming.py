@@ -17,6 +17,7 @@ from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.devices.base import Device
 from gpu_eval.devices.registry import open_device
 from suiteopt.errors import UserError
+from suiteopt.matrix.schema import EXCEPTION_STATUSES
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Suite
 
@@ -43,7 +44,12 @@ def narrowed(suite: Suite, problems: Sequence[str]) -> Suite:
 
 
 def request(
-    suite: Suite, matrix: Matrix, limits: str, corpora: tuple[str, ...], command: str
+    suite: Suite,
+    matrix: Matrix,
+    limits: str,
+    corpora: tuple[str, ...],
+    command: str,
+    skip_fatal: bool = False,
 ) -> Settings:
     """Return what a confirmation asks for, before it knows its device.
 
@@ -56,6 +62,8 @@ def request(
         Name of the profile by whose limits members grow to the contract's shapes.
     corpora : tuple of str
     command : str
+    skip_fatal : bool
+        Whether to leave out what ended in an exception on a member in that matrix.
     """
     measured = PROFILES.get(matrix.meta.profile)
     return Settings(
@@ -65,8 +73,24 @@ def request(
         command=command,
         suite=suite.to_json(),
         limits=limits,
+        skipped=_fatal(suite, matrix) if skip_fatal else (),
         sites=None if measured is None else measured.sites,
     )
+
+
+def _fatal(suite: Suite, matrix: Matrix) -> tuple[tuple[str, str], ...]:
+    """Return implementation and member of the cells that ended in an exception, sorted."""
+    found: list[tuple[str, str]] = []
+    for problem in suite.problems:
+        if problem.members:
+            cells = matrix.cells(problem.problem, ["implementation", "input", "status"])
+            fatal = cells[
+                cells["input"].isin([member.input for member in problem.members])
+                & cells["status"].isin([str(status) for status in EXCEPTION_STATUSES])
+            ]
+            names = fatal["implementation"].astype(str), fatal["input"].astype(str)
+            found.extend(zip(*names, strict=True))
+    return tuple(sorted(found))
 
 
 def limits_of(root: Path) -> str:
@@ -141,7 +165,7 @@ def _settings(layout: Layout) -> Settings:
 
 
 def _require_same(root: Path, asked: Settings, found: Settings) -> None:
-    for name in ("profile", "corpora", "suite", "limits", "sites"):
+    for name in ("profile", "corpora", "suite", "limits", "skipped", "sites"):
         if getattr(found, name) != getattr(asked, name):
             raise _another(root)
 

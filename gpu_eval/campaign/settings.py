@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from gpu_eval.campaign.closing import FATAL_LIMIT, FATAL_LIMIT_CONFIRMING
 from suiteopt.errors import UserError
 
 
@@ -36,6 +37,8 @@ class Settings:
     limits : str
         Name of the profile by whose limits a suite's members grow to the contract's shapes (a
         confirmation); empty: they keep the shapes at which they were measured.
+    skipped : tuple of (str, str)
+        Implementation and input of cells that are not run, but taken for closed.
     sites : int or None
         Of a suite's problems: at how many sites of a substrate each rule is applied; None for all.
     deadline_floor : float
@@ -62,12 +65,18 @@ class Settings:
     command: str = ""
     suite: str = ""
     limits: str = ""
+    skipped: tuple[tuple[str, str], ...] = ()
     sites: int | None = None
     deadline_floor: float = 0.25
     hang_seconds: float = 10.0
     block: int = 24
     sass: bool = False
     wild: bool = False
+
+    @property
+    def fatal_limit(self) -> int:
+        """On how many inputs a mutant is fatal before it is closed."""
+        return FATAL_LIMIT_CONFIRMING if self.limits else FATAL_LIMIT
 
     def to_json(self) -> str:
         """Return the JSON text that `from_json` reads."""
@@ -87,6 +96,8 @@ class Settings:
             for name in ("problems", "corpora"):
                 values[name] = tuple(values[name])
             values["levels"] = tuple(values.get("levels", ()))
+            pairs = values.get("skipped", ())
+            values["skipped"] = tuple((name, where) for name, where in pairs)
             return cls(**values)
         except (ValueError, TypeError, KeyError) as error:
             raise UserError(

@@ -29,6 +29,11 @@ class TaskMaker:
 
     def __init__(self, plan: CampaignPlan, settings: Settings, device: str) -> None:
         self._settings = settings
+        problem_of = {i.id: problem.id for problem in plan.problems for i in problem.order}
+        skipped: dict[str, set[tuple[str, str]]] = {}
+        for name, where in settings.skipped:
+            skipped.setdefault(problem_of.get(where, ""), set()).add((name, where))
+        self._skipped = {problem: frozenset(pairs) for problem, pairs in skipped.items()}
         self._common = {
             "device": device,
             "corpus": plan.corpus_hash,
@@ -73,6 +78,8 @@ class TaskMaker:
             facts=facts,
             own=plan.own,
             deadline_floor=self._settings.deadline_floor,
+            fatal_limit=self._settings.fatal_limit,
+            skipped=self._skipped.get(plan.id, frozenset()),
             fresh=fresh,
             lanes=self._settings.lanes,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpu_eval.campaign.closing import FATAL_LIMIT
 from gpu_eval.campaign.journal import Verdict
 from gpu_eval.campaign.pool_input import PoolInput
 from gpu_eval.devices.base import Binary, KernelSource
@@ -96,6 +97,11 @@ class CellTask:
     own : str
         Id of the benchmark's first own draw; empty if the pool has none.
     deadline_floor : float
+    fatal_limit : int
+        On how many inputs a mutant is fatal before it is closed. It is not in the key, nor is
+        ``skipped``: a cell that runs is the same whatever does not.
+    skipped : frozenset of (str, str)
+        Implementation and input of cells that are not run, but taken for closed.
     verdicts : tuple of Verdict
         Cells that took a worker down: recorded, not run.
     probe : tuple of str and str, or None
@@ -116,6 +122,8 @@ class CellTask:
     facts: Mapping[str, InputFacts] | None
     own: str
     deadline_floor: float
+    fatal_limit: int = FATAL_LIMIT
+    skipped: frozenset[tuple[str, str]] = frozenset()
     verdicts: tuple[Verdict, ...] = ()
     probe: tuple[str, str] | None = None
     fresh: bool = False

@@ -51,6 +51,13 @@ def confirm(
         ),
     ] = None,
     jobs: Jobs = None,
+    skip_fatal: Annotated[
+        bool,
+        typer.Option(
+            "--skip-fatal",
+            help="Leave out what ended in an exception on a member: each may cost a context.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
     ] = False,
@@ -79,7 +86,7 @@ def confirm(
     if dry_run:
         check_name(device)
         wanted = limits or GPU_PROFILE
-        asked = confirming.request(chosen, chosen_on, wanted, corpora, command_line())
+        asked = confirming.request(chosen, chosen_on, wanted, corpora, command_line(), skip_fatal)
         tell_estimate(asked, as_json)
         return
     growing = confirming.limits_of(output)
@@ -89,7 +96,7 @@ def confirm(
         opened = open_device(device)
         growing = limits or confirming.limits_for(opened)
     growing = limits or growing
-    asked = confirming.request(chosen, chosen_on, growing, corpora, command_line())
+    asked = confirming.request(chosen, chosen_on, growing, corpora, command_line(), skip_fatal)
     with reporter() as progress:
         finished = confirming.measure(output, asked, opened, progress, jobs)
     measured = Matrix.open(finished.path)
@@ -177,12 +184,14 @@ def _members(members: "list[MemberConfirmation]") -> "Table":
 def _totals(result: "Confirmation") -> str:
     found = result.to_json()
     never = f" ({found['never_run']} of them closed and never run)" if found["never_run"] else ""
+    unseen = found["detected_not_run"]
+    unseen = f" ({unseen} not run)" if unseen else ""
     return (
         f"{found['members']} members, {found['full']} at the benchmark's full dimensions; kills: "
         f"{found['promised']} promised, {found['confirmed']} confirmed "
         f"({found['confirmed_at_needed']} at the tolerances needed here), "
         f"{found['not_confirmed']} not{never}, {found['not_run']} not run; faults detected: "
-        f"{found['detected_confirmed']} of {found['detected_promised']}; controls: "
+        f"{found['detected_confirmed']} of {found['detected_promised']}{unseen}; controls: "
         f"{found['controls_accepted']} accepted, {found['controls_rejected']} rejected; nulls: "
         f"{found['nulls_confirmed']} of {found['nulls_promised']} killed"
     )

@@ -24,7 +24,7 @@ from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
-from suiteopt.matrix.schema import Kind, ShapeScope
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, ShapeScope, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -77,6 +77,7 @@ def _problem(
     members = []
     promised: set[str] = set()
     kept: set[str] = set()
+    lost: set[str] = set()
     for member in problem.members:
         own = member_oracle(oracle, member)
         if own.comparator not in promises:
@@ -90,9 +91,14 @@ def _problem(
         found = side.member(member, own, table)
         killed = {name for name, kill in verdicts(table, member.input).items() if kill}
         promised |= killed
-        kept |= killed - {lost.mutant for lost in found.lost} - set(found.not_run)
+        here = {each.mutant for each in found.lost}
+        lost |= here
+        # Whoever is fatal on one member is not run on others, and is detected all the same.
+        kept |= (killed - here - set(found.not_run)) | side.fatal(killed)
         members.append(found)
-    return ProblemConfirmation(problem.problem, tuple(members), len(promised), len(kept))
+    return ProblemConfirmation(
+        problem.problem, tuple(members), len(promised), len(kept), len(promised - kept - lost)
+    )
 
 
 class _Measured:
@@ -166,6 +172,16 @@ class _Measured:
                 nulls_here.get(name, False) for name, kill in nulls.items() if kill
             ),
         )
+
+    @cached_property
+    def _exceptions(self) -> frozenset[str]:
+        cells = self._matrix.cells(self._problem, ["implementation", "status"])
+        happened = [str(status) for status in EXCEPTION_STATUSES - {Status.CLOSED}]
+        return frozenset(cells["implementation"][cells["status"].isin(happened)].astype(str))
+
+    def fatal(self, names: Iterable[str]) -> set[str]:
+        """Return which mutants ended in an exception on a member."""
+        return {name for name in names if self._instead.get(name, name) in self._exceptions}
 
     def _verdicts(
         self, table: KillTable, input_id: str, names: Iterable[str]

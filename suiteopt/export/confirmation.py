@@ -57,8 +57,8 @@ class MemberConfirmation:
         Of the promised, those that it kills at the tolerance ``needed``.
     lost : tuple of LostKill
     not_run : tuple of str
-        Promised mutants that have no verdict here, or were fatal on two other members and so were
-        not run on this one.
+        Promised mutants that have no verdict here: they were fatal on another member, or in the
+        suite's matrix on this one, and were left out.
     gained : int
         Mutants that survive the member in the suite's matrix and are killed here.
     controls_accepted : int
@@ -118,13 +118,17 @@ class ProblemConfirmation:
     detected_promised : int
         Mutants that at least one member kills in the suite's matrix.
     detected_confirmed : int
-        Of those, the ones that at least one member which promised the kill still kills.
+        Of those, the ones that at least one member which promised the kill still kills, or that
+        were fatal on another and so not run on it.
+    detected_not_run : int
+        Of those, the ones that no member which promised the kill has a verdict of.
     """
 
     problem: str
     members: tuple[MemberConfirmation, ...]
     detected_promised: int
     detected_confirmed: int
+    detected_not_run: int
 
     def total(self, count: Callable[[MemberConfirmation], int]) -> int:
         """Return a sum over the members."""
@@ -173,6 +177,7 @@ class Confirmation:
             **{key: self.total(count) for key, count in TOTALS.items()},
             "detected_promised": sum(p.detected_promised for p in self.problems),
             "detected_confirmed": sum(p.detected_confirmed for p in self.problems),
+            "detected_not_run": sum(p.detected_not_run for p in self.problems),
             "problems": [_problem_json(problem) for problem in self.problems],
         }
 
@@ -201,6 +206,7 @@ def _problem_json(problem: ProblemConfirmation) -> dict[str, Any]:
         **{key: problem.total(count) for key, count in TOTALS.items()},
         "detected_promised": problem.detected_promised,
         "detected_confirmed": problem.detected_confirmed,
+        "detected_not_run": problem.detected_not_run,
         "members": [_member_json(member) for member in problem.members],
     }
 

@@ -16,6 +16,15 @@ def test_two_fatal_inputs_close_everything(scope: ShapeScope) -> None:
     assert all(record.closes(other) for other in ShapeScope)
 
 
+def test_one_fatal_input_closes_where_one_is_allowed() -> None:
+    record = FatalRecord()
+    record.add(ShapeScope.OTHER)
+    assert record.closes(ShapeScope.OTHER, 1)
+    assert not record.closes(ShapeScope.CONTRACT, 1)
+    record.add(ShapeScope.CONTRACT)
+    assert all(record.closes(scope, 1) for scope in ShapeScope)
+
+
 def test_odd_shapes_close_only_odd_shapes() -> None:
     record = FatalRecord()
     record.add(ShapeScope.OTHER)

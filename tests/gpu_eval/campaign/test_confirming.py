@@ -36,7 +36,11 @@ def matrix(baseline: Baseline) -> Matrix:
 def suite(matrix: Matrix) -> Suite:
     """Three members, one of another shape, at their calibrated tolerances."""
     odd = next(i for i in matrix.inputs["input"] if i.startswith("test/one:") and "@tile" in i)
-    made = suite_of(matrix, [OWN, LATTICE, odd])
+    return calibrated(matrix, [OWN, LATTICE, odd])
+
+
+def calibrated(matrix: Matrix, inputs: list[str]) -> Suite:
+    made = suite_of(matrix, inputs)
     (problem,) = made.problems
     safe = dict(
         zip(
@@ -126,7 +130,7 @@ def test_a_kill_that_is_lost_and_a_control_that_is_rejected(
     assert own.needed >= 10 * own.worst_control > 0
 
 
-def test_fatal_on_two_members_is_not_run_on_the_third(
+def test_fatal_on_a_member_is_not_run_on_the_others(
     baseline: Baseline, matrix: Matrix, suite: Suite, tmp_path: Path
 ) -> None:
     names = [m for m in suite.problems[0].members if "@" not in m.input]
@@ -141,9 +145,41 @@ def test_fatal_on_two_members_is_not_run_on_the_third(
     )
     result: Confirmation = confirm(wider, matrix, found)
     (problem,) = result.problems
-    assert [name for m in problem.members for name in m.not_run] == [fatal]
+    assert [name for m in problem.members for name in m.not_run] == [fatal, fatal]
     assert fatal not in {lost.mutant for m in problem.members for lost in m.lost}
     assert problem.detected_confirmed == problem.detected_promised
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_what_ended_in_an_exception_before_may_be_left_out(
+    baseline: Baseline, tmp_path: Path, skip: bool
+) -> None:
+    fatal = tiny.mutants(baseline.corpus)[0]
+    settings = tiny.settings(baseline.corpus)
+    start(tmp_path / "before", settings, FakeDevice(acts={fatal: "crash"}), Silent())
+    before = Matrix.open(tmp_path / "before")
+    made = calibrated(before, [OWN, LATTICE])
+    wanted = confirming.request(
+        made, before, "full", (str(baseline.corpus),), "gpu-eval confirm", skip_fatal=skip
+    )
+    assert wanted.skipped == (((fatal, LATTICE), (fatal, OWN)) if skip else ())
+    assert Settings.from_json(wanted.to_json(), tmp_path) == wanted
+    device = FakeDevice(acts={fatal: "crash"})
+    found = measured(wanted, tmp_path / "out", device)
+    (problem,) = confirm(made, before, found).problems
+    statuses = found.cells("test/one").query("implementation == @fatal")["status"].astype(str)
+    assert sorted(statuses) == (["closed", "closed"] if skip else ["closed", "crash"])
+    assert problem.detected_not_run == (1 if skip else 0)
+    assert problem.detected_confirmed == problem.detected_promised - problem.detected_not_run
+    assert [m.not_run for m in problem.members].count((fatal,)) == (2 if skip else 1)
+    other = confirming.request(
+        made, before, "full", (str(baseline.corpus),), "gpu-eval confirm", skip_fatal=not skip
+    )
+    began = confirming.Layout(tmp_path / "begun")
+    began.work.mkdir(parents=True)
+    began.settings.write_text(wanted.to_json(), "utf-8")
+    with pytest.raises(UserError, match="something else"):
+        confirming.measure(began.root, other, device, Silent())
 
 
 def test_once_more_measures_nothing(

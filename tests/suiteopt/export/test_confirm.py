@@ -100,9 +100,11 @@ def test_what_did_not_run_is_neither_confirmed_nor_lost(matrix: Matrix, tmp_path
     found = confirmed(matrix, tmp_path / "again", [[None, 0], [0, 1], [1, Status.CLOSED], [0, 0]])
     one, two = found.problems[0].members
     assert (one.not_run, one.lost) == ((f"{PROBLEM}:m0",), ())
-    # It was fatal on two others: this cell itself has not been run.
+    # It was fatal on the other: this cell itself has not been run, and the suite detects it.
     assert (two.not_run, two.confirmed) == ((f"{PROBLEM}:m2",), 1)
     assert found.ok
+    (problem,) = found.problems
+    assert (problem.detected_promised, problem.detected_confirmed) == (3, 2)
     nothing = confirmed(matrix, tmp_path / "nothing", [[None, 0], [0, 1], [None, 1], [0, 0]])
     assert not nothing.ok  # a member that nothing was run on
 
