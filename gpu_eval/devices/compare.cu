@@ -22,10 +22,11 @@
 // three roundings of 2^-24: L * s < D by the margin, whichever limit it meets. The factor 2^24
 // keeps roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats
 // are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on.
-// Then the element meets the block's maximum, a quotient that was divided: either that is M
-// already, or the element exceeds it, is divided, and becomes the block's maximum. A block that
-// holds no M may end with less than its own largest quotient; the fold over the blocks is M all the
-// same. What is tested against which limit depends on timing, what comes out does not.
+// Then the element meets the block's maximum, which is a quotient that was divided or, at first, what
+// the block's first limits stand for, L / 2^24 < M: either it is M already, or the element exceeds
+// it, is divided, and becomes the block's maximum. A block that holds no M may end with less than
+// its own largest quotient, or with the 0 that stands for none; the fold over the blocks is M all
+// the same. What is tested against which limit depends on timing, what comes out does not.
 //
 // A limit above its maximum would hide elements, and only a stray write makes one: the last block
 // compares the two, and where a limit is too high the record keeps no launch number to be believed.
@@ -75,20 +76,23 @@ struct Job {
 struct Common {
     unsigned int limits[MAXIMA];  // 32 bytes: one sector
     unsigned int ended;           // blocks that have left their partials
-    unsigned int spare[7];
+    unsigned int counted;         // not 0: some block has counted something
+    unsigned int spare[6];
 };
 
-#define ROWS (SUMS + 2)
+#define ROWS (SUMS + 1)
 struct Shared {
     Job job;
     Common* common;
     double* result;
     unsigned int aligned;               // whether 16 bytes at a time can be read
-    double rows[ROWS][THREADS];         // of each thread: sums, hash, peak
+    double rows[ROWS][THREADS];         // of each thread: sums, hash
     unsigned long long maxima[MAXIMA];  // bits of doubles that are not negative: ordered as these
+    unsigned long long floors[MAXIMA];  // what they begin with, see `floor_of`
     unsigned int limits[MAXIMA];        // see `limit_of`
     unsigned int counts[COUNTS];        // pairs: those that are *not* finite
-    unsigned int last, stray;
+    unsigned int peak;                  // bits of a float
+    unsigned int last, stray, counted;
 };
 
 struct Sums {
@@ -125,6 +129,13 @@ static __device__ __forceinline__ unsigned int limit_of(int field, double quotie
     }
     const double scaled = quotient * (0x1p24 * (1.0 - 0x1p-20));
     return __float_as_uint((float)(scaled < 0x1.fffffep127 ? scaled : 0x1.fffffep127));
+}
+
+// What a maximum that has this limit exceeds for certain, as bits of a double.
+static __device__ __forceinline__ unsigned long long floor_of(int field, unsigned int limit)
+{
+    if (field == TRUTH_RATIO || field == TRUTH_ABSOLUTE) return (unsigned long long)limit << 32;
+    return (unsigned long long)__double_as_longlong((double)__uint_as_float(limit) * 0x1p-24);
 }
 
 // Take a quotient into the block's maximum; if it sets a higher limit, tell the block and the job.
@@ -353,7 +364,11 @@ static __device__ __forceinline__ void begin_limits(Shared& s, const Quad& q, bo
                                                                      : 0;
     if (lane < MAXIMA && mine) atomicMax(&s.limits[lane], mine);
     __syncthreads();
-    if (threadIdx.x < MAXIMA) atomicMax(&s.common->limits[threadIdx.x], s.limits[threadIdx.x]);
+    if (threadIdx.x >= MAXIMA) return;
+    const unsigned int limit = *(const volatile unsigned int*)&s.limits[threadIdx.x];
+    atomicMax(&s.common->limits[threadIdx.x], limit);
+    s.floors[threadIdx.x] = floor_of(threadIdx.x, limit);
+    atomicMax(&s.maxima[threadIdx.x], s.floors[threadIdx.x]);
 }
 
 #define STEP 0x9e3779b1u
@@ -499,19 +514,121 @@ static __device__ __forceinline__ unsigned int check_zone(const Shared& s)
     return damaged;
 }
 
-static __device__ __forceinline__ double combine(int field, double left, double right)
+static __device__ __forceinline__ unsigned long long larger(
+    unsigned long long left, unsigned long long right)
 {
-    if (field < MAXIMA) return left > right ? left : right;
-    if (field < MAXIMA + SUMS) return left + right;
-    return __longlong_as_double(__double_as_longlong(left) + __double_as_longlong(right));
+    return left > right ? left : right;
 }
 
-// Fold one field of a warp's lanes into lane 0, always in the same order.
-static __device__ __forceinline__ double fold_warp(int field, double value)
+// Fold a sum of a warp's lanes into lane 0, always in the same order.
+static __device__ __forceinline__ double fold_sum(double value)
 {
+#pragma unroll
     for (int offset = 16; offset > 0; offset >>= 1)
-        value = combine(field, value, __shfl_down_sync(0xffffffffu, value, offset));
+        value += __shfl_down_sync(0xffffffffu, value, offset);
     return value;
+}
+
+static __device__ __forceinline__ unsigned long long fold_bits(unsigned long long value)
+{
+#pragma unroll
+    for (int offset = 16; offset > 0; offset >>= 1)
+        value += __shfl_down_sync(0xffffffffu, value, offset);
+    return value;
+}
+
+static __device__ __forceinline__ unsigned long long fold_largest(unsigned long long value)
+{
+    const unsigned int high = largest((unsigned int)(value >> 32));
+    const unsigned int low = largest((unsigned int)(value >> 32) == high ? (unsigned int)value : 0);
+    return (unsigned long long)high << 32 | low;
+}
+
+// Leave the partials of a block, field by field, so that the last block reads them in one sweep.
+static __device__ __forceinline__ void leave_partials(Shared& s, double* partials)
+{
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const unsigned int blocks = s.job.blocks;
+    double* const mine = partials + (long long)s.job.first * FIELDS + number(s);
+    if (warp < ROWS) {  // a warp a row
+        const double* const row = s.rows[warp] + lane;
+        double value = row[0];
+        if (warp < SUMS) {
+#pragma unroll
+            for (int w = 1; w < WARPS; ++w) value += row[w * 32];
+            value = fold_sum(value);
+        } else {
+            unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+#pragma unroll
+            for (int w = 1; w < WARPS; ++w)
+                bits += (unsigned long long)__double_as_longlong(row[w * 32]);
+            value = __longlong_as_double((long long)fold_bits(bits));
+        }
+        if (lane == 0) mine[(long long)(warp < SUMS ? MAXIMA + warp : HASH) * blocks] = value;
+    } else if (warp == ROWS && lane < MAXIMA + COUNTS) {
+        const int field = lane < MAXIMA ? lane : lane + SUMS;
+        unsigned long long bits;
+        if (lane == PEAK) {
+            bits = (unsigned long long)__double_as_longlong((double)__uint_as_float(s.peak));
+        } else if (lane < MAXIMA) {
+            bits = s.maxima[lane] > s.floors[lane] ? s.maxima[lane] : 0;
+        } else {
+            bits = s.counts[lane - MAXIMA];
+            if (bits) s.counted = 1;
+        }
+        mine[(long long)field * blocks] = __longlong_as_double((long long)bits);
+    }
+}
+
+// Fold the partials of a job, a warp a field. Counts come last, and only if there are any.
+static __device__ __forceinline__ void fold_partials(Shared& s, const double* partials)
+{
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const unsigned int blocks = s.job.blocks;
+    const int fields = s.counted ? FIELDS : FIELDS - COUNTS;
+#pragma unroll 1
+    for (int turn = warp; turn < FIELDS; turn += WARPS) {
+        const int field = turn == 0 ? HASH : turn - 1;
+        double value = 0.0;  // of a maximum, a sum and a count alike
+        unsigned int limit = 0;
+        if (turn < fields) {
+            const double* const parts = partials + ((long long)s.job.first * FIELDS)
+                + (long long)field * blocks;
+            if (field < MAXIMA) limit = LOAD(&s.common->limits[field]);
+            unsigned long long bits = 0;
+            for (unsigned int b = lane; b < blocks; b += 32 * AHEAD) {
+                double next[AHEAD];
+#pragma unroll
+                for (int k = 0; k < AHEAD; ++k)
+                    next[k] = b + 32 * k < blocks ? LOAD(parts + b + 32 * k) : 0.0;
+                if (field < MAXIMA) {
+#pragma unroll
+                    for (int k = 0; k < AHEAD; ++k)
+                        bits = larger(bits, (unsigned long long)__double_as_longlong(next[k]));
+                } else if (field < MAXIMA + SUMS) {
+#pragma unroll
+                    for (int k = 0; k < AHEAD; ++k) value += next[k];
+                } else {
+#pragma unroll
+                    for (int k = 0; k < AHEAD; ++k)
+                        bits += (unsigned long long)__double_as_longlong(next[k]);
+                }
+            }
+            if (field < MAXIMA)
+                value = __longlong_as_double((long long)fold_largest(bits));
+            else if (field < MAXIMA + SUMS)
+                value = fold_sum(value);
+            else
+                value = __longlong_as_double((long long)fold_bits(bits));
+        }
+        if (lane > 0) continue;
+        if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
+            value = __longlong_as_double(s.job.n - __double_as_longlong(value));
+        s.result[field] = value;
+        if (field >= MAXIMA) continue;
+        if (limit > limit_of(field, value)) s.stray = 1;
+        s.common->limits[field] = 0;  // for the next launch
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) compare(
@@ -519,19 +636,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     long long launch)
 {
     __shared__ Shared s;
-    const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
-    const int owner = owners[blockIdx.x];  // the job that this block works for
+    const int thread = threadIdx.x;
+    // The job that this block works for: most often the first one, which need not wait to be told.
+    Job mine = jobs[0];
+    unsigned int limit = thread < MAXIMA ? LOAD(&commons[0].limits[thread]) : 0;
+    const int owner = owners[blockIdx.x];
+    if (owner != 0) {
+        mine = jobs[owner];
+        if (thread < MAXIMA) limit = LOAD(&commons[owner].limits[thread]);
+    }
     // In shared memory, since registers are few: what is the same for all threads.
     if (thread == 0) {
-        s.job = jobs[owner];
-        s.aligned = ((s.job.out | s.job.reference | s.job.truth) & 15) == 0;
+        s.job = mine;
+        s.aligned = ((mine.out | mine.reference | mine.truth) & 15) == 0;
         s.common = commons + owner;
         s.result = results + (long long)owner * RESULT;
-        s.stray = 0;
+        s.stray = s.counted = s.peak = 0;
     }
     if (thread < MAXIMA) {
-        s.maxima[thread] = 0;
-        s.limits[thread] = LOAD(&commons[owner].limits[thread]);
+        s.maxima[thread] = s.floors[thread] = 0;
+        s.limits[thread] = limit;
     }
     if (thread < COUNTS) s.counts[thread] = 0;
     __syncthreads();
@@ -546,53 +670,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     }
     for (int k = 0; k < SUMS; ++k) s.rows[k][thread] = sums.values[k];
     s.rows[SUMS][thread] = __longlong_as_double((long long)hash);
-    s.rows[SUMS + 1][thread] = sums.peak;
+    const unsigned int peak = largest(__float_as_uint(sums.peak));
+    if ((thread & 31) == 0) atomicMax(&s.peak, peak);
     __syncthreads();
-
-    // A warp a row. Partials lie field by field, so that the last block reads them in one sweep.
-    double* const mine = partials + (long long)job.first * FIELDS;
-    const unsigned int block = number(s);
-    if (warp < ROWS) {
-        const int field = warp < SUMS ? MAXIMA + warp : warp == SUMS ? HASH : PEAK;
-        double value = s.rows[warp][lane];
-        for (int w = 1; w < WARPS; ++w)
-            value = combine(field, value, s.rows[warp][w * 32 + lane]);
-        value = fold_warp(field, value);
-        if (lane == 0) mine[(long long)field * job.blocks + block] = value;
-    } else if (warp == ROWS && lane < MAXIMA + COUNTS && lane != PEAK) {
-        const int field = lane < MAXIMA ? lane : lane + SUMS;
-        const unsigned long long bits = lane < MAXIMA ? s.maxima[lane] : s.counts[lane - MAXIMA];
-        mine[(long long)field * job.blocks + block] = __longlong_as_double((long long)bits);
+    leave_partials(s, partials);
+    __syncthreads();
+    if (thread == 0) {
+        // One fence does for what the others have written: they have come to the barrier.
+        if (s.counted) atomicOr(&s.common->counted, 1u);
+        __threadfence();
+        s.last = atomicAdd(&s.common->ended, 1u) == job.blocks - 1;
+        if (s.last) {
+            __threadfence();
+            s.counted = LOAD(&s.common->counted);
+        }
     }
-    __threadfence();
-    __syncthreads();
-    if (thread == 0) s.last = atomicAdd(&s.common->ended, 1u) == job.blocks - 1;
     __syncthreads();
     if (!s.last) return;
-    __threadfence();
-    for (int field = warp; field < FIELDS; field += WARPS) {
-        const double* const parts = mine + (long long)field * job.blocks;
-        double value = 0.0;  // of a maximum, a sum and a count alike
-        for (unsigned int b = lane; b < job.blocks; b += 32 * AHEAD) {
-            double next[AHEAD];
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k)
-                next[k] = b + 32 * k < job.blocks ? LOAD(parts + b + 32 * k) : 0.0;
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k) value = combine(field, value, next[k]);
-        }
-        value = fold_warp(field, value);
-        if (lane > 0) continue;
-        if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
-            value = __longlong_as_double(job.n - __double_as_longlong(value));
-        s.result[field] = value;
-        if (field >= MAXIMA) continue;
-        unsigned int* const limit = &s.common->limits[field];
-        if (LOAD(limit) > limit_of(field, value)) s.stray = 1;
-        *limit = 0;  // for the next launch
-    }
+    fold_partials(s, partials);
     __syncthreads();
     if (thread > 0) return;
     s.result[FIELDS] = __longlong_as_double(s.stray ? 0 : launch);
-    s.common->ended = 0;
+    s.common->ended = s.common->counted = 0;
 }
