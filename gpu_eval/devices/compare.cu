@@ -22,11 +22,11 @@
 // three roundings of 2^-24: L * s < D by the margin, whichever limit it meets. The factor 2^24
 // keeps roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats
 // are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on.
-// Then the element meets the block's maximum, which is a quotient that was divided or, at first, what
-// the block's first limits stand for, L / 2^24 < M: either it is M already, or the element exceeds
-// it, is divided, and becomes the block's maximum. A block that holds no M may end with less than
-// its own largest quotient, or with the 0 that stands for none; the fold over the blocks is M all
-// the same. What is tested against which limit depends on timing, what comes out does not.
+// Then the element meets the block's maximum, a quotient that was divided or, at first, what the
+// block's first limits stand for, L / 2^24 < M: either it is M already, or the element exceeds it,
+// is divided, and becomes the block's maximum. A block that holds no M may end with less than its
+// own largest quotient, or with the 0 that stands for none; the fold over the blocks is M all the
+// same. What is tested against which limit depends on timing, what comes out does not.
 //
 // A limit above its maximum would hide elements, and only a stray write makes one: the last block
 // compares the two, and where a limit is too high the record keeps no launch number to be believed.
@@ -38,6 +38,7 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define BLOCKS_A_MULTIPROCESSOR 4
+#define STAGES 2  // quads that a thread has under way beside the one that it is at
 #define AHEAD 17  // partials that a lane has under way: 528 blocks in one go
 
 // Fields of a result, 8 bytes each, in the order of PARTIAL (cuda_compare.py).
@@ -52,7 +53,23 @@
 #ifdef __CUDACC_RTC__
 #define LOAD(pointer) __ldcg(pointer)
 #define STORE(pointer, value) __stcg(pointer, value)
+// Copies from global to shared memory that a thread does not wait for; closed in groups.
+#define COPY16(to, from)                                                                   \
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(                        \
+                     (unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory")
+#define COPY(to, from, bytes)                                                              \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(                        \
+                     (unsigned int)__cvta_generic_to_shared(to)), "l"(from), "n"(bytes) : "memory")
+// A value that the compiler computes what hangs on it anew, rather than keep that in registers.
+#define ANEW(value) asm volatile("" : "+r"(value))
+#define CLOSE() asm volatile("cp.async.commit_group;" ::: "memory")
+#define AWAIT(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 #else  // the host device
+#define COPY16(to, from) (*(float4*)(to) = *(const float4*)(from))
+#define COPY(to, from, bytes) memcpy(to, (const void*)(from), bytes)
+#define ANEW(value)
+#define CLOSE()
+#define AWAIT(groups)
 #define LOAD(pointer) (*(pointer))
 #define STORE(pointer, value) (*(pointer) = (value))
 #endif
@@ -80,13 +97,23 @@ struct Common {
     unsigned int spare[6];
 };
 
+// What 32 lanes have under way: their quads' outputs, references and truths.
+struct Stage {
+    float4 out[32], reference[32], truth[64];
+};
+
 #define ROWS (SUMS + 1)
+union Warp {
+    Stage stages[STAGES];
+    double rows[ROWS][32];  // in the end, of each lane: sums, hash
+};
+
 struct Shared {
+    Warp warps[WARPS];
     Job job;
     Common* common;
     double* result;
     unsigned int aligned;               // whether 16 bytes at a time can be read
-    double rows[ROWS][THREADS];         // of each thread: sums, hash
     unsigned long long maxima[MAXIMA];  // bits of doubles that are not negative: ordered as these
     unsigned long long floors[MAXIMA];  // what they begin with, see `floor_of`
     unsigned int limits[MAXIMA];        // see `limit_of`
@@ -406,26 +433,86 @@ static __device__ __forceinline__ unsigned int stride(const Shared& s)
     return *(const volatile unsigned int*)&s.job.blocks * THREADS;
 }
 
-static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
+// Where 16 bytes of truth lie, so that lanes find all banks of shared memory both when they copy
+// neighbours and when each takes its own two.
+static __device__ __forceinline__ unsigned int bank(unsigned int chunk)
+{
+    return chunk ^ (chunk >> 3 & 1);
+}
+
+// Have a warp's quads from the one numbered `base` on copied: lanes take neighbouring 16 bytes, or
+// words of their own quad where addresses do not allow that or the warp is not full.
+static __device__ __forceinline__ void send(
+    const Shared& s, Stage& stage, unsigned int base, unsigned int quads)
 {
     const Job& job = s.job;
-    const float* const out = (const float*)job.out + 4ull * q;
-    const float* const reference = (const float*)job.reference + 4ull * q;
-    const double* const truth = (const double*)job.truth + 4ull * q;
-    Quad quad;
-    if (aligned(s)) {
-        quad.out = LOAD((const float4*)out);
-        quad.reference = __ldg((const float4*)reference);
-        quad.low = __ldg((const double2*)truth);
-        quad.high = __ldg((const double2*)truth + 1);
-    } else {
-        quad.out = make_float4(LOAD(out), LOAD(out + 1), LOAD(out + 2), LOAD(out + 3));
-        quad.reference = make_float4(
-            __ldg(reference), __ldg(reference + 1), __ldg(reference + 2), __ldg(reference + 3));
-        quad.low = make_double2(__ldg(truth), __ldg(truth + 1));
-        quad.high = make_double2(__ldg(truth + 2), __ldg(truth + 3));
+    unsigned int lane = threadIdx.x & 31;
+    ANEW(lane);
+    const unsigned int q = base + lane;
+    if (base < quads && quads - base >= 32 && aligned(s)) {
+        const unsigned long long truth = job.truth + 32ull * base + 16 * lane;
+        COPY16(&stage.out[lane], job.out + 16ull * q);
+        COPY16(&stage.reference[lane], job.reference + 16ull * q);
+        COPY16(&stage.truth[bank(lane)], truth);
+        COPY16(&stage.truth[bank(lane) + 32], truth + 512);
+    } else if (q < quads) {
+#pragma unroll 1
+        for (unsigned int k = 0; k < 4; ++k) {
+            COPY((float*)&stage.out[lane] + k, job.out + 16ull * q + 4 * k, 4);
+            COPY((float*)&stage.reference[lane] + k, job.reference + 16ull * q + 4 * k, 4);
+            COPY((double*)&stage.truth[bank(2 * lane + (k >> 1))] + (k & 1),
+                job.truth + 32ull * q + 8 * k, 8);
+        }
     }
+    CLOSE();
+}
+
+// The quad of a lane from a stage that has come.
+static __device__ __forceinline__ Quad receive(const Stage& stage)
+{
+    unsigned int lane = threadIdx.x & 31;
+    ANEW(lane);
+    Quad quad;
+    quad.out = stage.out[lane];
+    quad.reference = stage.reference[lane];
+    quad.low = *(const double2*)&stage.truth[bank(2 * lane)];
+    quad.high = *(const double2*)&stage.truth[bank(2 * lane + 1)];
     return quad;
+}
+
+// Everything that is asked of a quad; returns its share of the hash.
+static __device__ __forceinline__ unsigned long long compare_quad(
+    Shared& s, Quad& quad, unsigned int q, Sums& sums)
+{
+    const Job& job = s.job;
+    const unsigned int key = place(4ull * q);
+    const unsigned long long hash = share(quad.out.x, key) + share(quad.out.y, key + STEP)
+        + share(quad.out.z, key + 2 * STEP) + share(quad.out.w, key + 3 * STEP);
+    // Other threads raise the limits meanwhile: an old one is as good.
+    const volatile unsigned int* const limits = s.limits;
+    const uint4 own
+        = make_uint4(limits[CANDIDATE], limits[REFERENCE], limits[ABSOLUTE], limits[RELATIVE]);
+    const uint4 other = make_uint4(limits[EITHER], 0u, limits[TRUTH_RATIO], limits[TRUTH_ABSOLUTE]);
+    const unsigned int odd = tested(quad.out.x, quad.reference.x, quad.low.x, own, other)
+        | tested(quad.out.y, quad.reference.y, quad.low.y, own, other) << 1
+        | tested(quad.out.z, quad.reference.z, quad.high.x, own, other) << 2
+        | tested(quad.out.w, quad.reference.w, quad.high.y, own, other) << 3;
+    if (odd) examine(s, quad, odd);
+    add(sums, quad.out.x, quad.reference.x, quad.low.x);
+    add(sums, quad.out.y, quad.reference.y, quad.low.y);
+    add(sums, quad.out.z, quad.reference.z, quad.high.x);
+    add(sums, quad.out.w, quad.reference.w, quad.high.y);
+    if (job.refill) {
+        float* const out = (float*)job.out + 4ull * q;
+        const float poison = __uint_as_float(job.word);
+        if (aligned(s)) {
+            STORE((float4*)out, make_float4(poison, poison, poison, poison));
+        } else {
+#pragma unroll 1
+            for (int k = 0; k < 4; ++k) STORE(out + k, poison);
+        }
+    }
+    return hash;
 }
 
 // The elements of an output that fall to this thread: four at a time, then what is left over.
@@ -433,52 +520,34 @@ static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
 static __device__ __forceinline__ unsigned long long compare_output(Shared& s, Sums& sums)
 {
     const Job& job = s.job;
-    const unsigned int quads = (unsigned int)(job.n / 4);
-    const unsigned int first = number(s) * THREADS + threadIdx.x, lane = threadIdx.x & 31;
-    unsigned long long hash = 0;
-    Quad quad = {};
-    if (first < quads) quad = load(s, first);
-    begin_limits(s, quad, first < quads);
+    const unsigned int quads = (unsigned int)(job.n / 4), lane = threadIdx.x & 31;
+    unsigned int base = number(s) * THREADS + (threadIdx.x & ~31u);  // the warp's first quad
     unsigned int turn = threadIdx.x >> 5;
-    for (unsigned int q = first; q < quads;) {
-        const unsigned int key = place(4ull * q);
-        hash += share(quad.out.x, key) + share(quad.out.y, key + STEP)
-            + share(quad.out.z, key + 2 * STEP) + share(quad.out.w, key + 3 * STEP);
-        // Other threads raise the limits meanwhile: an old one is as good.
-        const volatile unsigned int* const limits = s.limits;
-        const uint4 own
-            = make_uint4(limits[CANDIDATE], limits[REFERENCE], limits[ABSOLUTE], limits[RELATIVE]);
-        const uint4 other
-            = make_uint4(limits[EITHER], 0u, limits[TRUTH_RATIO], limits[TRUTH_ABSOLUTE]);
-        const unsigned int odd = tested(quad.out.x, quad.reference.x, quad.low.x, own, other)
-            | tested(quad.out.y, quad.reference.y, quad.low.y, own, other) << 1
-            | tested(quad.out.z, quad.reference.z, quad.high.x, own, other) << 2
-            | tested(quad.out.w, quad.reference.w, quad.high.y, own, other) << 3;
-        if (odd) examine(s, quad, odd);
-        add(sums, quad.out.x, quad.reference.x, quad.low.x);
-        add(sums, quad.out.y, quad.reference.y, quad.low.y);
-        add(sums, quad.out.z, quad.reference.z, quad.high.x);
-        add(sums, quad.out.w, quad.reference.w, quad.high.y);
-        if (job.refill) {
-            float* const out = (float*)job.out + 4ull * q;
-            const float poison = __uint_as_float(job.word);
-            if (aligned(s)) {
-                STORE((float4*)out, make_float4(poison, poison, poison, poison));
-            } else {
+    Stage* const stages = s.warps[threadIdx.x >> 5].stages;
+    unsigned long long hash = 0;
 #pragma unroll 1
-                for (int k = 0; k < 4; ++k) STORE(out + k, poison);
-            }
-        }
-        q += stride(s);
-        if (q < quads) quad = load(s, q);
-        // While these are under way, a warp in turn asks what other blocks have found.
-        if ((++turn & (WARPS - 1)) == 0 && lane < MAXIMA)
-            atomicMax(&s.limits[lane], LOAD(&s.common->limits[lane]));
+    for (unsigned int k = 0; k < STAGES; ++k)
+        send(s, stages[(turn + k) % STAGES], base + k * stride(s), quads);
+    AWAIT(STAGES - 1);
+    __syncwarp();
+    begin_limits(s, receive(stages[turn % STAGES]), base + lane < quads);
+    for (; base < quads; base += stride(s)) {  // a warp's lanes stay together
+        Stage& stage = stages[turn % STAGES];
+        AWAIT(STAGES - 1);
+        __syncwarp();
+        Quad quad = receive(stage);
+        __syncwarp();
+        send(s, stage, base + STAGES * stride(s), quads);
+        // A warp in turn asks what other blocks have found.
+        const bool asks = (++turn & (WARPS - 1)) == 0 && lane < MAXIMA;
+        const unsigned int heard = asks ? LOAD(&s.common->limits[lane]) : 0;
+        if (base + lane < quads) hash += compare_quad(s, quad, base + lane, sums);
+        if (asks) atomicMax(&s.limits[lane], heard);
     }
     const long long rest = job.n / 4 * 4 + number(s) * THREADS + threadIdx.x;
     if (rest < job.n) {
         float* const out = (float*)job.out + rest;
-        quad = {};
+        Quad quad = {};
         quad.out.x = LOAD(out);
         quad.reference.x = __ldg((const float*)job.reference + rest);
         quad.low.x = __ldg((const double*)job.truth + rest);
@@ -551,17 +620,16 @@ static __device__ __forceinline__ void leave_partials(Shared& s, double* partial
     const unsigned int blocks = s.job.blocks;
     double* const mine = partials + (long long)s.job.first * FIELDS + number(s);
     if (warp < ROWS) {  // a warp a row
-        const double* const row = s.rows[warp] + lane;
-        double value = row[0];
+        double value = s.warps[0].rows[warp][lane];
         if (warp < SUMS) {
 #pragma unroll
-            for (int w = 1; w < WARPS; ++w) value += row[w * 32];
+            for (int w = 1; w < WARPS; ++w) value += s.warps[w].rows[warp][lane];
             value = fold_sum(value);
         } else {
             unsigned long long bits = (unsigned long long)__double_as_longlong(value);
 #pragma unroll
             for (int w = 1; w < WARPS; ++w)
-                bits += (unsigned long long)__double_as_longlong(row[w * 32]);
+                bits += (unsigned long long)__double_as_longlong(s.warps[w].rows[warp][lane]);
             value = __longlong_as_double((long long)fold_bits(bits));
         }
         if (lane == 0) mine[(long long)(warp < SUMS ? MAXIMA + warp : HASH) * blocks] = value;
@@ -585,13 +653,13 @@ static __device__ __forceinline__ void fold_partials(Shared& s, const double* pa
 {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const unsigned int blocks = s.job.blocks;
-    const int fields = s.counted ? FIELDS : FIELDS - COUNTS;
+    const unsigned int counted = LOAD(&s.common->counted);
 #pragma unroll 1
     for (int turn = warp; turn < FIELDS; turn += WARPS) {
         const int field = turn == 0 ? HASH : turn - 1;
         double value = 0.0;  // of a maximum, a sum and a count alike
         unsigned int limit = 0;
-        if (turn < fields) {
+        if (turn < FIELDS - COUNTS || counted) {
             const double* const parts = partials + ((long long)s.job.first * FIELDS)
                 + (long long)field * blocks;
             if (field < MAXIMA) limit = LOAD(&s.common->limits[field]);
@@ -668,8 +736,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     } else if (const unsigned int damaged = check_zone(s)) {
         atomicAdd(&s.counts[MATCHES], damaged);
     }
-    for (int k = 0; k < SUMS; ++k) s.rows[k][thread] = sums.values[k];
-    s.rows[SUMS][thread] = __longlong_as_double((long long)hash);
+    __syncwarp();  // the rows lie where stages did
+    Warp& own = s.warps[thread >> 5];
+    for (int k = 0; k < SUMS; ++k) own.rows[k][thread & 31] = sums.values[k];
+    own.rows[SUMS][thread & 31] = __longlong_as_double((long long)hash);
     const unsigned int peak = largest(__float_as_uint(sums.peak));
     if ((thread & 31) == 0) atomicMax(&s.peak, peak);
     __syncthreads();
@@ -680,10 +750,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
         if (s.counted) atomicOr(&s.common->counted, 1u);
         __threadfence();
         s.last = atomicAdd(&s.common->ended, 1u) == job.blocks - 1;
-        if (s.last) {
-            __threadfence();
-            s.counted = LOAD(&s.common->counted);
-        }
+        if (s.last) __threadfence();
     }
     __syncthreads();
     if (!s.last) return;
