@@ -471,7 +471,6 @@ static __device__ __forceinline__ void send(
 static __device__ __forceinline__ Quad receive(const Stage& stage)
 {
     unsigned int lane = threadIdx.x & 31;
-    ANEW(lane);
     Quad quad;
     quad.out = stage.out[lane];
     quad.reference = stage.reference[lane];
