@@ -22,9 +22,10 @@
 // three roundings of 2^-24: L * s < D by the margin, whichever limit it meets. The factor 2^24
 // keeps roundings relative: D > 0 is at least 2^-125, and L is normal or 0, since different floats
 // are no closer than 2^-25 of the larger one. D beyond fp32 is not below any limit and goes on.
-// Then the element meets the block's maximum, a quotient that was divided: either that is M
-// already, or the element exceeds it, is divided, and becomes the block's maximum. A block that
-// holds no M may end with less than its own largest quotient; the fold over the blocks is M all the
+// Then the element meets the block's maximum, a quotient that was divided or, at first, what the
+// block's first limits stand for, L / 2^24 < M: either it is M already, or the element exceeds it,
+// is divided, and becomes the block's maximum. A block that holds no M may end with less than its
+// own largest quotient, or with the 0 that stands for none; the fold over the blocks is M all the
 // same. What is tested against which limit depends on timing, what comes out does not.
 //
 // A limit above its maximum would hide elements, and only a stray write makes one: the last block
@@ -37,6 +38,7 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define BLOCKS_A_MULTIPROCESSOR 4
+#define STAGES 2  // quads that a thread has under way beside the one that it is at
 #define AHEAD 17  // partials that a lane has under way: 528 blocks in one go
 
 // Fields of a result, 8 bytes each, in the order of PARTIAL (cuda_compare.py).
@@ -51,7 +53,23 @@
 #ifdef __CUDACC_RTC__
 #define LOAD(pointer) __ldcg(pointer)
 #define STORE(pointer, value) __stcg(pointer, value)
+// Copies from global to shared memory that a thread does not wait for; closed in groups.
+#define COPY16(to, from)                                                                   \
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(                        \
+                     (unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory")
+#define COPY(to, from, bytes)                                                              \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(                        \
+                     (unsigned int)__cvta_generic_to_shared(to)), "l"(from), "n"(bytes) : "memory")
+// A value that the compiler computes what hangs on it anew, rather than keep that in registers.
+#define ANEW(value) asm volatile("" : "+r"(value))
+#define CLOSE() asm volatile("cp.async.commit_group;" ::: "memory")
+#define AWAIT(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 #else  // the host device
+#define COPY16(to, from) (*(float4*)(to) = *(const float4*)(from))
+#define COPY(to, from, bytes) memcpy(to, (const void*)(from), bytes)
+#define ANEW(value)
+#define CLOSE()
+#define AWAIT(groups)
 #define LOAD(pointer) (*(pointer))
 #define STORE(pointer, value) (*(pointer) = (value))
 #endif
@@ -75,20 +93,33 @@ struct Job {
 struct Common {
     unsigned int limits[MAXIMA];  // 32 bytes: one sector
     unsigned int ended;           // blocks that have left their partials
-    unsigned int spare[7];
+    unsigned int counted;         // not 0: some block has counted something
+    unsigned int spare[6];
 };
 
-#define ROWS (SUMS + 2)
+// What 32 lanes have under way: their quads' outputs, references and truths.
+struct Stage {
+    float4 out[32], reference[32], truth[64];
+};
+
+#define ROWS (SUMS + 1)
+union Warp {
+    Stage stages[STAGES];
+    double rows[ROWS][32];  // in the end, of each lane: sums, hash
+};
+
 struct Shared {
+    Warp warps[WARPS];
     Job job;
     Common* common;
     double* result;
     unsigned int aligned;               // whether 16 bytes at a time can be read
-    double rows[ROWS][THREADS];         // of each thread: sums, hash, peak
     unsigned long long maxima[MAXIMA];  // bits of doubles that are not negative: ordered as these
+    unsigned long long floors[MAXIMA];  // what they begin with, see `floor_of`
     unsigned int limits[MAXIMA];        // see `limit_of`
     unsigned int counts[COUNTS];        // pairs: those that are *not* finite
-    unsigned int last, stray;
+    unsigned int peak;                  // bits of a float
+    unsigned int last, stray, counted;
 };
 
 struct Sums {
@@ -125,6 +156,13 @@ static __device__ __forceinline__ unsigned int limit_of(int field, double quotie
     }
     const double scaled = quotient * (0x1p24 * (1.0 - 0x1p-20));
     return __float_as_uint((float)(scaled < 0x1.fffffep127 ? scaled : 0x1.fffffep127));
+}
+
+// What a maximum that has this limit exceeds for certain, as bits of a double.
+static __device__ __forceinline__ unsigned long long floor_of(int field, unsigned int limit)
+{
+    if (field == TRUTH_RATIO || field == TRUTH_ABSOLUTE) return (unsigned long long)limit << 32;
+    return (unsigned long long)__double_as_longlong((double)__uint_as_float(limit) * 0x1p-24);
 }
 
 // Take a quotient into the block's maximum; if it sets a higher limit, tell the block and the job.
@@ -353,7 +391,11 @@ static __device__ __forceinline__ void begin_limits(Shared& s, const Quad& q, bo
                                                                      : 0;
     if (lane < MAXIMA && mine) atomicMax(&s.limits[lane], mine);
     __syncthreads();
-    if (threadIdx.x < MAXIMA) atomicMax(&s.common->limits[threadIdx.x], s.limits[threadIdx.x]);
+    if (threadIdx.x >= MAXIMA) return;
+    const unsigned int limit = *(const volatile unsigned int*)&s.limits[threadIdx.x];
+    atomicMax(&s.common->limits[threadIdx.x], limit);
+    s.floors[threadIdx.x] = floor_of(threadIdx.x, limit);
+    atomicMax(&s.maxima[threadIdx.x], s.floors[threadIdx.x]);
 }
 
 #define STEP 0x9e3779b1u
@@ -391,26 +433,85 @@ static __device__ __forceinline__ unsigned int stride(const Shared& s)
     return *(const volatile unsigned int*)&s.job.blocks * THREADS;
 }
 
-static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
+// Where 16 bytes of truth lie, so that lanes find all banks of shared memory both when they copy
+// neighbours and when each takes its own two.
+static __device__ __forceinline__ unsigned int bank(unsigned int chunk)
+{
+    return chunk ^ (chunk >> 3 & 1);
+}
+
+// Have a warp's quads from the one numbered `base` on copied: lanes take neighbouring 16 bytes, or
+// words of their own quad where addresses do not allow that or the warp is not full.
+static __device__ __forceinline__ void send(
+    const Shared& s, Stage& stage, unsigned int base, unsigned int quads)
 {
     const Job& job = s.job;
-    const float* const out = (const float*)job.out + 4ull * q;
-    const float* const reference = (const float*)job.reference + 4ull * q;
-    const double* const truth = (const double*)job.truth + 4ull * q;
-    Quad quad;
-    if (aligned(s)) {
-        quad.out = LOAD((const float4*)out);
-        quad.reference = __ldg((const float4*)reference);
-        quad.low = __ldg((const double2*)truth);
-        quad.high = __ldg((const double2*)truth + 1);
-    } else {
-        quad.out = make_float4(LOAD(out), LOAD(out + 1), LOAD(out + 2), LOAD(out + 3));
-        quad.reference = make_float4(
-            __ldg(reference), __ldg(reference + 1), __ldg(reference + 2), __ldg(reference + 3));
-        quad.low = make_double2(__ldg(truth), __ldg(truth + 1));
-        quad.high = make_double2(__ldg(truth + 2), __ldg(truth + 3));
+    unsigned int lane = threadIdx.x & 31;
+    ANEW(lane);
+    const unsigned int q = base + lane;
+    if (base < quads && quads - base >= 32 && aligned(s)) {
+        const unsigned long long truth = job.truth + 32ull * base + 16 * lane;
+        COPY16(&stage.out[lane], job.out + 16ull * q);
+        COPY16(&stage.reference[lane], job.reference + 16ull * q);
+        COPY16(&stage.truth[bank(lane)], truth);
+        COPY16(&stage.truth[bank(lane) + 32], truth + 512);
+    } else if (q < quads) {
+#pragma unroll 1
+        for (unsigned int k = 0; k < 4; ++k) {
+            COPY((float*)&stage.out[lane] + k, job.out + 16ull * q + 4 * k, 4);
+            COPY((float*)&stage.reference[lane] + k, job.reference + 16ull * q + 4 * k, 4);
+            COPY((double*)&stage.truth[bank(2 * lane + (k >> 1))] + (k & 1),
+                job.truth + 32ull * q + 8 * k, 8);
+        }
     }
+    CLOSE();
+}
+
+// The quad of a lane from a stage that has come.
+static __device__ __forceinline__ Quad receive(const Stage& stage)
+{
+    unsigned int lane = threadIdx.x & 31;
+    Quad quad;
+    quad.out = stage.out[lane];
+    quad.reference = stage.reference[lane];
+    quad.low = *(const double2*)&stage.truth[bank(2 * lane)];
+    quad.high = *(const double2*)&stage.truth[bank(2 * lane + 1)];
     return quad;
+}
+
+// Everything that is asked of a quad; returns its share of the hash.
+static __device__ __forceinline__ unsigned long long compare_quad(
+    Shared& s, Quad& quad, unsigned int q, Sums& sums)
+{
+    const Job& job = s.job;
+    const unsigned int key = place(4ull * q);
+    const unsigned long long hash = share(quad.out.x, key) + share(quad.out.y, key + STEP)
+        + share(quad.out.z, key + 2 * STEP) + share(quad.out.w, key + 3 * STEP);
+    // Other threads raise the limits meanwhile: an old one is as good.
+    const volatile unsigned int* const limits = s.limits;
+    const uint4 own
+        = make_uint4(limits[CANDIDATE], limits[REFERENCE], limits[ABSOLUTE], limits[RELATIVE]);
+    const uint4 other = make_uint4(limits[EITHER], 0u, limits[TRUTH_RATIO], limits[TRUTH_ABSOLUTE]);
+    const unsigned int odd = tested(quad.out.x, quad.reference.x, quad.low.x, own, other)
+        | tested(quad.out.y, quad.reference.y, quad.low.y, own, other) << 1
+        | tested(quad.out.z, quad.reference.z, quad.high.x, own, other) << 2
+        | tested(quad.out.w, quad.reference.w, quad.high.y, own, other) << 3;
+    if (odd) examine(s, quad, odd);
+    add(sums, quad.out.x, quad.reference.x, quad.low.x);
+    add(sums, quad.out.y, quad.reference.y, quad.low.y);
+    add(sums, quad.out.z, quad.reference.z, quad.high.x);
+    add(sums, quad.out.w, quad.reference.w, quad.high.y);
+    if (job.refill) {
+        float* const out = (float*)job.out + 4ull * q;
+        const float poison = __uint_as_float(job.word);
+        if (aligned(s)) {
+            STORE((float4*)out, make_float4(poison, poison, poison, poison));
+        } else {
+#pragma unroll 1
+            for (int k = 0; k < 4; ++k) STORE(out + k, poison);
+        }
+    }
+    return hash;
 }
 
 // The elements of an output that fall to this thread: four at a time, then what is left over.
@@ -418,52 +519,34 @@ static __device__ __forceinline__ Quad load(const Shared& s, unsigned int q)
 static __device__ __forceinline__ unsigned long long compare_output(Shared& s, Sums& sums)
 {
     const Job& job = s.job;
-    const unsigned int quads = (unsigned int)(job.n / 4);
-    const unsigned int first = number(s) * THREADS + threadIdx.x, lane = threadIdx.x & 31;
-    unsigned long long hash = 0;
-    Quad quad = {};
-    if (first < quads) quad = load(s, first);
-    begin_limits(s, quad, first < quads);
+    const unsigned int quads = (unsigned int)(job.n / 4), lane = threadIdx.x & 31;
+    unsigned int base = number(s) * THREADS + (threadIdx.x & ~31u);  // the warp's first quad
     unsigned int turn = threadIdx.x >> 5;
-    for (unsigned int q = first; q < quads;) {
-        const unsigned int key = place(4ull * q);
-        hash += share(quad.out.x, key) + share(quad.out.y, key + STEP)
-            + share(quad.out.z, key + 2 * STEP) + share(quad.out.w, key + 3 * STEP);
-        // Other threads raise the limits meanwhile: an old one is as good.
-        const volatile unsigned int* const limits = s.limits;
-        const uint4 own
-            = make_uint4(limits[CANDIDATE], limits[REFERENCE], limits[ABSOLUTE], limits[RELATIVE]);
-        const uint4 other
-            = make_uint4(limits[EITHER], 0u, limits[TRUTH_RATIO], limits[TRUTH_ABSOLUTE]);
-        const unsigned int odd = tested(quad.out.x, quad.reference.x, quad.low.x, own, other)
-            | tested(quad.out.y, quad.reference.y, quad.low.y, own, other) << 1
-            | tested(quad.out.z, quad.reference.z, quad.high.x, own, other) << 2
-            | tested(quad.out.w, quad.reference.w, quad.high.y, own, other) << 3;
-        if (odd) examine(s, quad, odd);
-        add(sums, quad.out.x, quad.reference.x, quad.low.x);
-        add(sums, quad.out.y, quad.reference.y, quad.low.y);
-        add(sums, quad.out.z, quad.reference.z, quad.high.x);
-        add(sums, quad.out.w, quad.reference.w, quad.high.y);
-        if (job.refill) {
-            float* const out = (float*)job.out + 4ull * q;
-            const float poison = __uint_as_float(job.word);
-            if (aligned(s)) {
-                STORE((float4*)out, make_float4(poison, poison, poison, poison));
-            } else {
+    Stage* const stages = s.warps[threadIdx.x >> 5].stages;
+    unsigned long long hash = 0;
 #pragma unroll 1
-                for (int k = 0; k < 4; ++k) STORE(out + k, poison);
-            }
-        }
-        q += stride(s);
-        if (q < quads) quad = load(s, q);
-        // While these are under way, a warp in turn asks what other blocks have found.
-        if ((++turn & (WARPS - 1)) == 0 && lane < MAXIMA)
-            atomicMax(&s.limits[lane], LOAD(&s.common->limits[lane]));
+    for (unsigned int k = 0; k < STAGES; ++k)
+        send(s, stages[(turn + k) % STAGES], base + k * stride(s), quads);
+    AWAIT(STAGES - 1);
+    __syncwarp();
+    begin_limits(s, receive(stages[turn % STAGES]), base + lane < quads);
+    for (; base < quads; base += stride(s)) {  // a warp's lanes stay together
+        Stage& stage = stages[turn % STAGES];
+        AWAIT(STAGES - 1);
+        __syncwarp();
+        Quad quad = receive(stage);
+        __syncwarp();
+        send(s, stage, base + STAGES * stride(s), quads);
+        // A warp in turn asks what other blocks have found.
+        const bool asks = (++turn & (WARPS - 1)) == 0 && lane < MAXIMA;
+        const unsigned int heard = asks ? LOAD(&s.common->limits[lane]) : 0;
+        if (base + lane < quads) hash += compare_quad(s, quad, base + lane, sums);
+        if (asks) atomicMax(&s.limits[lane], heard);
     }
     const long long rest = job.n / 4 * 4 + number(s) * THREADS + threadIdx.x;
     if (rest < job.n) {
         float* const out = (float*)job.out + rest;
-        quad = {};
+        Quad quad = {};
         quad.out.x = LOAD(out);
         quad.reference.x = __ldg((const float*)job.reference + rest);
         quad.low.x = __ldg((const double*)job.truth + rest);
@@ -499,19 +582,120 @@ static __device__ __forceinline__ unsigned int check_zone(const Shared& s)
     return damaged;
 }
 
-static __device__ __forceinline__ double combine(int field, double left, double right)
+static __device__ __forceinline__ unsigned long long larger(
+    unsigned long long left, unsigned long long right)
 {
-    if (field < MAXIMA) return left > right ? left : right;
-    if (field < MAXIMA + SUMS) return left + right;
-    return __longlong_as_double(__double_as_longlong(left) + __double_as_longlong(right));
+    return left > right ? left : right;
 }
 
-// Fold one field of a warp's lanes into lane 0, always in the same order.
-static __device__ __forceinline__ double fold_warp(int field, double value)
+// Fold a sum of a warp's lanes into lane 0, always in the same order.
+static __device__ __forceinline__ double fold_sum(double value)
 {
+#pragma unroll
     for (int offset = 16; offset > 0; offset >>= 1)
-        value = combine(field, value, __shfl_down_sync(0xffffffffu, value, offset));
+        value += __shfl_down_sync(0xffffffffu, value, offset);
     return value;
+}
+
+static __device__ __forceinline__ unsigned long long fold_bits(unsigned long long value)
+{
+#pragma unroll
+    for (int offset = 16; offset > 0; offset >>= 1)
+        value += __shfl_down_sync(0xffffffffu, value, offset);
+    return value;
+}
+
+static __device__ __forceinline__ unsigned long long fold_largest(unsigned long long value)
+{
+    const unsigned int high = largest((unsigned int)(value >> 32));
+    const unsigned int low = largest((unsigned int)(value >> 32) == high ? (unsigned int)value : 0);
+    return (unsigned long long)high << 32 | low;
+}
+
+// Leave the partials of a block, field by field, so that the last block reads them in one sweep.
+static __device__ __forceinline__ void leave_partials(Shared& s, double* partials)
+{
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const unsigned int blocks = s.job.blocks;
+    double* const mine = partials + (long long)s.job.first * FIELDS + number(s);
+    if (warp < ROWS) {  // a warp a row
+        double value = s.warps[0].rows[warp][lane];
+        if (warp < SUMS) {
+#pragma unroll
+            for (int w = 1; w < WARPS; ++w) value += s.warps[w].rows[warp][lane];
+            value = fold_sum(value);
+        } else {
+            unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+#pragma unroll
+            for (int w = 1; w < WARPS; ++w)
+                bits += (unsigned long long)__double_as_longlong(s.warps[w].rows[warp][lane]);
+            value = __longlong_as_double((long long)fold_bits(bits));
+        }
+        if (lane == 0) mine[(long long)(warp < SUMS ? MAXIMA + warp : HASH) * blocks] = value;
+    } else if (warp == ROWS && lane < MAXIMA + COUNTS) {
+        const int field = lane < MAXIMA ? lane : lane + SUMS;
+        unsigned long long bits;
+        if (lane == PEAK) {
+            bits = (unsigned long long)__double_as_longlong((double)__uint_as_float(s.peak));
+        } else if (lane < MAXIMA) {
+            bits = s.maxima[lane] > s.floors[lane] ? s.maxima[lane] : 0;
+        } else {
+            bits = s.counts[lane - MAXIMA];
+            if (bits) s.counted = 1;
+        }
+        mine[(long long)field * blocks] = __longlong_as_double((long long)bits);
+    }
+}
+
+// Fold the partials of a job, a warp a field. Counts come last, and only if there are any.
+static __device__ __forceinline__ void fold_partials(Shared& s, const double* partials)
+{
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const unsigned int blocks = s.job.blocks;
+    const unsigned int counted = LOAD(&s.common->counted);
+#pragma unroll 1
+    for (int turn = warp; turn < FIELDS; turn += WARPS) {
+        const int field = turn == 0 ? HASH : turn - 1;
+        double value = 0.0;  // of a maximum, a sum and a count alike
+        unsigned int limit = 0;
+        if (turn < FIELDS - COUNTS || counted) {
+            const double* const parts = partials + ((long long)s.job.first * FIELDS)
+                + (long long)field * blocks;
+            if (field < MAXIMA) limit = LOAD(&s.common->limits[field]);
+            unsigned long long bits = 0;
+            for (unsigned int b = lane; b < blocks; b += 32 * AHEAD) {
+                double next[AHEAD];
+#pragma unroll
+                for (int k = 0; k < AHEAD; ++k)
+                    next[k] = b + 32 * k < blocks ? LOAD(parts + b + 32 * k) : 0.0;
+                if (field < MAXIMA) {
+#pragma unroll
+                    for (int k = 0; k < AHEAD; ++k)
+                        bits = larger(bits, (unsigned long long)__double_as_longlong(next[k]));
+                } else if (field < MAXIMA + SUMS) {
+#pragma unroll
+                    for (int k = 0; k < AHEAD; ++k) value += next[k];
+                } else {
+#pragma unroll
+                    for (int k = 0; k < AHEAD; ++k)
+                        bits += (unsigned long long)__double_as_longlong(next[k]);
+                }
+            }
+            if (field < MAXIMA)
+                value = __longlong_as_double((long long)fold_largest(bits));
+            else if (field < MAXIMA + SUMS)
+                value = fold_sum(value);
+            else
+                value = __longlong_as_double((long long)fold_bits(bits));
+        }
+        if (lane > 0) continue;
+        if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
+            value = __longlong_as_double(s.job.n - __double_as_longlong(value));
+        s.result[field] = value;
+        if (field >= MAXIMA) continue;
+        if (limit > limit_of(field, value)) s.stray = 1;
+        s.common->limits[field] = 0;  // for the next launch
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) compare(
@@ -519,19 +703,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     long long launch)
 {
     __shared__ Shared s;
-    const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
-    const int owner = owners[blockIdx.x];  // the job that this block works for
+    const int thread = threadIdx.x;
+    // The job that this block works for: most often the first one, which need not wait to be told.
+    Job mine = jobs[0];
+    unsigned int limit = thread < MAXIMA ? LOAD(&commons[0].limits[thread]) : 0;
+    const int owner = owners[blockIdx.x];
+    if (owner != 0) {
+        mine = jobs[owner];
+        if (thread < MAXIMA) limit = LOAD(&commons[owner].limits[thread]);
+    }
     // In shared memory, since registers are few: what is the same for all threads.
     if (thread == 0) {
-        s.job = jobs[owner];
-        s.aligned = ((s.job.out | s.job.reference | s.job.truth) & 15) == 0;
+        s.job = mine;
+        s.aligned = ((mine.out | mine.reference | mine.truth) & 15) == 0;
         s.common = commons + owner;
         s.result = results + (long long)owner * RESULT;
-        s.stray = 0;
+        s.stray = s.counted = s.peak = 0;
     }
     if (thread < MAXIMA) {
-        s.maxima[thread] = 0;
-        s.limits[thread] = LOAD(&commons[owner].limits[thread]);
+        s.maxima[thread] = s.floors[thread] = 0;
+        s.limits[thread] = limit;
     }
     if (thread < COUNTS) s.counts[thread] = 0;
     __syncthreads();
@@ -544,55 +735,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR) c
     } else if (const unsigned int damaged = check_zone(s)) {
         atomicAdd(&s.counts[MATCHES], damaged);
     }
-    for (int k = 0; k < SUMS; ++k) s.rows[k][thread] = sums.values[k];
-    s.rows[SUMS][thread] = __longlong_as_double((long long)hash);
-    s.rows[SUMS + 1][thread] = sums.peak;
+    __syncwarp();  // the rows lie where stages did
+    Warp& own = s.warps[thread >> 5];
+    for (int k = 0; k < SUMS; ++k) own.rows[k][thread & 31] = sums.values[k];
+    own.rows[SUMS][thread & 31] = __longlong_as_double((long long)hash);
+    const unsigned int peak = largest(__float_as_uint(sums.peak));
+    if ((thread & 31) == 0) atomicMax(&s.peak, peak);
     __syncthreads();
-
-    // A warp a row. Partials lie field by field, so that the last block reads them in one sweep.
-    double* const mine = partials + (long long)job.first * FIELDS;
-    const unsigned int block = number(s);
-    if (warp < ROWS) {
-        const int field = warp < SUMS ? MAXIMA + warp : warp == SUMS ? HASH : PEAK;
-        double value = s.rows[warp][lane];
-        for (int w = 1; w < WARPS; ++w)
-            value = combine(field, value, s.rows[warp][w * 32 + lane]);
-        value = fold_warp(field, value);
-        if (lane == 0) mine[(long long)field * job.blocks + block] = value;
-    } else if (warp == ROWS && lane < MAXIMA + COUNTS && lane != PEAK) {
-        const int field = lane < MAXIMA ? lane : lane + SUMS;
-        const unsigned long long bits = lane < MAXIMA ? s.maxima[lane] : s.counts[lane - MAXIMA];
-        mine[(long long)field * job.blocks + block] = __longlong_as_double((long long)bits);
+    leave_partials(s, partials);
+    __syncthreads();
+    if (thread == 0) {
+        // One fence does for what the others have written: they have come to the barrier.
+        if (s.counted) atomicOr(&s.common->counted, 1u);
+        __threadfence();
+        s.last = atomicAdd(&s.common->ended, 1u) == job.blocks - 1;
+        if (s.last) __threadfence();
     }
-    __threadfence();
-    __syncthreads();
-    if (thread == 0) s.last = atomicAdd(&s.common->ended, 1u) == job.blocks - 1;
     __syncthreads();
     if (!s.last) return;
-    __threadfence();
-    for (int field = warp; field < FIELDS; field += WARPS) {
-        const double* const parts = mine + (long long)field * job.blocks;
-        double value = 0.0;  // of a maximum, a sum and a count alike
-        for (unsigned int b = lane; b < job.blocks; b += 32 * AHEAD) {
-            double next[AHEAD];
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k)
-                next[k] = b + 32 * k < job.blocks ? LOAD(parts + b + 32 * k) : 0.0;
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k) value = combine(field, value, next[k]);
-        }
-        value = fold_warp(field, value);
-        if (lane > 0) continue;
-        if (field == MAXIMA + SUMS + OWN_PAIRS || field == MAXIMA + SUMS + TRUTH_PAIRS)
-            value = __longlong_as_double(job.n - __double_as_longlong(value));
-        s.result[field] = value;
-        if (field >= MAXIMA) continue;
-        unsigned int* const limit = &s.common->limits[field];
-        if (LOAD(limit) > limit_of(field, value)) s.stray = 1;
-        *limit = 0;  // for the next launch
-    }
+    fold_partials(s, partials);
     __syncthreads();
     if (thread > 0) return;
     s.result[FIELDS] = __longlong_as_double(s.stray ? 0 : launch);
-    s.common->ended = 0;
+    s.common->ended = s.common->counted = 0;
 }

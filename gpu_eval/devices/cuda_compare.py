@@ -54,7 +54,12 @@ JOB: Final = np.dtype(
     ]
 )
 COMMON: Final = np.dtype(
-    [("limits", np.uint32, len(MAXIMA)), ("ended", np.uint32), ("spare", np.uint32, 7)]
+    [
+        ("limits", np.uint32, len(MAXIMA)),
+        ("ended", np.uint32),
+        ("counted", np.uint32),
+        ("spare", np.uint32, 6),
+    ]
 )
 """What blocks of a job tell each other; all zeros between launches."""
 

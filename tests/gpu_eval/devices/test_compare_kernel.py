@@ -195,6 +195,18 @@ def test_a_limit_above_its_maximum_shows_as_a_stray_write(kernel: Kernel, name: 
         check(record, *made)
 
 
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_counts_that_are_looked_for_in_vain_are_zeros(kernel: Kernel, pattern: str) -> None:
+    made = PATTERNS[pattern](5_003)
+    o, r, t = (placed(array) for array in made)
+    job = OutputJob(o.ctypes.data, r.ctypes.data, t.ctypes.data, o.size, POISON)
+    table, owners = job_table([job], [], 5)
+    commons = np.zeros(1, COMMON)
+    commons["counted"] = 1
+    (record,) = kernel.launched(table, owners, commons=commons)
+    assert record.tobytes() == compared(kernel, *made, most_blocks=5)[0].tobytes()
+
+
 @given(st.integers(0, 10**9), st.integers(1, 3_000))
 def test_blocks_are_few_and_have_the_same_to_do(count: int, most: int) -> None:
     table, owners = job_table([OutputJob(0, 0, 0, count, POISON)], [], most)
