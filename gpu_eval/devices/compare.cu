@@ -38,7 +38,6 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define BLOCKS_A_MULTIPROCESSOR 4
-#define STAGES 2  // quads that a thread has under way beside the one that it is at
 #define AHEAD 17  // partials that a lane has under way: 528 blocks in one go
 
 // Fields of a result, 8 bytes each, in the order of PARTIAL (cuda_compare.py).
@@ -53,7 +52,7 @@
 #ifdef __CUDACC_RTC__
 #define LOAD(pointer) __ldcg(pointer)
 #define STORE(pointer, value) __stcg(pointer, value)
-// Copies from global to shared memory that a thread does not wait for; closed in groups.
+// Copies from global to shared memory that a thread does not wait for until it says so.
 #define COPY16(to, from)                                                                   \
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(                        \
                      (unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory")
@@ -62,14 +61,12 @@
                      (unsigned int)__cvta_generic_to_shared(to)), "l"(from), "n"(bytes) : "memory")
 // A value that the compiler computes what hangs on it anew, rather than keep that in registers.
 #define ANEW(value) asm volatile("" : "+r"(value))
-#define CLOSE() asm volatile("cp.async.commit_group;" ::: "memory")
-#define AWAIT(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
+#define AWAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 #else  // the host device
 #define COPY16(to, from) (*(float4*)(to) = *(const float4*)(from))
 #define COPY(to, from, bytes) memcpy(to, (const void*)(from), bytes)
 #define ANEW(value)
-#define CLOSE()
-#define AWAIT(groups)
+#define AWAIT()
 #define LOAD(pointer) (*(pointer))
 #define STORE(pointer, value) (*(pointer) = (value))
 #endif
@@ -97,14 +94,14 @@ struct Common {
     unsigned int spare[6];
 };
 
-// What 32 lanes have under way: their quads' outputs, references and truths.
+// What 32 lanes have under way, one quad each: their quads' outputs, references and truths.
 struct Stage {
     float4 out[32], reference[32], truth[64];
 };
 
 #define ROWS (SUMS + 1)
 union Warp {
-    Stage stages[STAGES];
+    Stage stage;
     double rows[ROWS][32];  // in the end, of each lane: sums, hash
 };
 
@@ -446,9 +443,7 @@ static __device__ __forceinline__ void send(
     const Shared& s, Stage& stage, unsigned int base, unsigned int quads)
 {
     const Job& job = s.job;
-    unsigned int lane = threadIdx.x & 31;
-    ANEW(lane);
-    const unsigned int q = base + lane;
+    const unsigned int lane = threadIdx.x & 31, q = base + lane;
     if (base < quads && quads - base >= 32 && aligned(s)) {
         const unsigned long long truth = job.truth + 32ull * base + 16 * lane;
         COPY16(&stage.out[lane], job.out + 16ull * q);
@@ -464,13 +459,13 @@ static __device__ __forceinline__ void send(
                 job.truth + 32ull * q + 8 * k, 8);
         }
     }
-    CLOSE();
 }
 
 // The quad of a lane from a stage that has come.
 static __device__ __forceinline__ Quad receive(const Stage& stage)
 {
     unsigned int lane = threadIdx.x & 31;
+    ANEW(lane);
     Quad quad;
     quad.out = stage.out[lane];
     quad.reference = stage.reference[lane];
@@ -484,6 +479,17 @@ static __device__ __forceinline__ unsigned long long compare_quad(
     Shared& s, Quad& quad, unsigned int q, Sums& sums)
 {
     const Job& job = s.job;
+    // First of all, so that memory is written while the quad is judged.
+    if (job.refill) {
+        float* const out = (float*)job.out + 4ull * q;
+        const float poison = __uint_as_float(job.word);
+        if (aligned(s)) {
+            STORE((float4*)out, make_float4(poison, poison, poison, poison));
+        } else {
+#pragma unroll 1
+            for (int k = 0; k < 4; ++k) STORE(out + k, poison);
+        }
+    }
     const unsigned int key = place(4ull * q);
     const unsigned long long hash = share(quad.out.x, key) + share(quad.out.y, key + STEP)
         + share(quad.out.z, key + 2 * STEP) + share(quad.out.w, key + 3 * STEP);
@@ -501,16 +507,6 @@ static __device__ __forceinline__ unsigned long long compare_quad(
     add(sums, quad.out.y, quad.reference.y, quad.low.y);
     add(sums, quad.out.z, quad.reference.z, quad.high.x);
     add(sums, quad.out.w, quad.reference.w, quad.high.y);
-    if (job.refill) {
-        float* const out = (float*)job.out + 4ull * q;
-        const float poison = __uint_as_float(job.word);
-        if (aligned(s)) {
-            STORE((float4*)out, make_float4(poison, poison, poison, poison));
-        } else {
-#pragma unroll 1
-            for (int k = 0; k < 4; ++k) STORE(out + k, poison);
-        }
-    }
     return hash;
 }
 
@@ -522,21 +518,18 @@ static __device__ __forceinline__ unsigned long long compare_output(Shared& s, S
     const unsigned int quads = (unsigned int)(job.n / 4), lane = threadIdx.x & 31;
     unsigned int base = number(s) * THREADS + (threadIdx.x & ~31u);  // the warp's first quad
     unsigned int turn = threadIdx.x >> 5;
-    Stage* const stages = s.warps[threadIdx.x >> 5].stages;
+    Stage& stage = s.warps[threadIdx.x >> 5].stage;
     unsigned long long hash = 0;
-#pragma unroll 1
-    for (unsigned int k = 0; k < STAGES; ++k)
-        send(s, stages[(turn + k) % STAGES], base + k * stride(s), quads);
-    AWAIT(STAGES - 1);
+    send(s, stage, base, quads);
+    AWAIT();
     __syncwarp();
-    begin_limits(s, receive(stages[turn % STAGES]), base + lane < quads);
+    begin_limits(s, receive(stage), base + lane < quads);
     for (; base < quads; base += stride(s)) {  // a warp's lanes stay together
-        Stage& stage = stages[turn % STAGES];
-        AWAIT(STAGES - 1);
+        AWAIT();
         __syncwarp();
         Quad quad = receive(stage);
         __syncwarp();
-        send(s, stage, base + STAGES * stride(s), quads);
+        send(s, stage, base + stride(s), quads);
         // A warp in turn asks what other blocks have found.
         const bool asks = (++turn & (WARPS - 1)) == 0 && lane < MAXIMA;
         const unsigned int heard = asks ? LOAD(&s.common->limits[lane]) : 0;
