@@ -58,6 +58,14 @@ def confirm(
             help="Leave out what ended in an exception on a member: each may cost a context.",
         ),
     ] = False,
+    raised: Annotated[
+        Path | None,
+        typer.Option(
+            "--raised",
+            metavar="FILE",
+            help="Write the suite again, each tolerance at what is needed there if that is more.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would cost on a GPU, and do nothing.")
     ] = False,
@@ -75,6 +83,8 @@ def confirm(
     from gpu_eval.campaign.progress import reporter
     from gpu_eval.devices.registry import check_name, open_device
     from suiteopt.export.confirm import confirm as compare
+    from suiteopt.export.raised import raised as raise_tolerances
+    from suiteopt.export.raised import require_calibrated
     from suiteopt.matrix.store import Matrix, resolve_matrix
     from suiteopt.suite import Suite
 
@@ -82,6 +92,8 @@ def confirm(
     chosen_on = Matrix.open(resolve_matrix(matrix))
     # Whatever its own matrix cannot answer is refused before anything runs.
     compare(chosen, chosen_on, chosen_on)
+    if raised is not None:
+        require_calibrated(chosen)
     corpora = absolute(corpus)
     if dry_run:
         check_name(device)
@@ -101,6 +113,7 @@ def confirm(
         finished = confirming.measure(output, asked, opened, progress, jobs)
     measured = Matrix.open(finished.path)
     result = compare(chosen, chosen_on, measured)
+    told = _told(result, f"{finished.path} ({measured.meta.label})")
     about = {
         "matrix": str(finished.path),
         "label": measured.meta.label,
@@ -108,7 +121,12 @@ def confirm(
         "seconds": finished.seconds,
         **result.to_json(),
     }
-    show(as_json, about, *_told(result, f"{finished.path} ({measured.meta.label})"))
+    if raised is not None:
+        made = raise_tolerances(chosen, chosen_on, result, command_line())
+        made.suite.save(raised)
+        about["raised"] = {"suite": str(raised), **made.to_json()}
+        told.append(f"{made}; wrote {raised}")
+    show(as_json, about, *told)
     if not result.ok:
         raise typer.Exit(EXIT_CHECK_FAILED)
 

@@ -6,7 +6,7 @@ suite's tolerance as it stands, and at the one that the controls ask for at the 
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +19,9 @@ from suiteopt.export.confirmation import (
     MemberConfirmation,
     ProblemConfirmation,
 )
+from suiteopt.export.member_table import member_table
 from suiteopt.export.replay import closed_cells, rejected_controls, stand_ins, verdicts
-from suiteopt.export.suite_oracle import member_oracle, suite_oracle
+from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
@@ -88,6 +89,9 @@ def _problem(
                 f"{matrix.path} has no input {member.input}; the suite was changed by hand, "
                 "select it again"
             )
+        if is_raised(table, member):
+            judging = own_tolerance(own, member)
+            table = member_table(matrix, problem.problem, judging, member.input)
         found = side.member(member, own, table)
         killed = {name for name, kill in verdicts(table, member.input).items() if kill}
         promised |= killed
@@ -125,7 +129,7 @@ class _Measured:
                 f"{self._matrix.path} does not hold the member {member.input}; "
                 "measure the suite again into another directory"
             )
-        as_promised = replace(own, tolerance=member.tolerance, by_dtype={}, safety=None)
+        as_promised = own_tolerance(own, member)
         safety = own.safety or CALIBRATED_SAFETY
         as_needed = replace(own, tolerance=None, by_dtype={}, safety=safety)
         here = self._table(as_promised, member.input)
@@ -195,11 +199,14 @@ class _Measured:
         }
 
     def _table(self, oracle: Oracle, input_id: str) -> KillTable:
-        """Judge the cells of one input: its tolerance need not be one that others can answer."""
-        whole = self._block(oracle)
-        here = whole.columns == layout_of(self._matrix, self._problem).columns[input_id]
-        block = CellBlock(**{f.name: getattr(whole, f.name)[here] for f in fields(CellBlock)})
-        return kill_table(self._matrix, self._problem, oracle, include_locked=True, block=block)
+        return member_table(
+            self._matrix,
+            self._problem,
+            oracle,
+            input_id,
+            include_locked=True,
+            block=self._block(oracle),
+        )
 
     def _block(self, oracle: Oracle) -> CellBlock:
         if oracle.comparator not in self._blocks:

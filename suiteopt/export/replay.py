@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from suiteopt.export.finding import Finding
-from suiteopt.export.suite_oracle import member_oracle, suite_oracle
+from suiteopt.export.member_table import member_table
+from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.schema import ImplementationClass, Kind, Status
 from suiteopt.matrix.store import Matrix
@@ -40,8 +41,8 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
     """Yield one finding a member: its kills reproduced, different, or not run.
 
     Both matrices are judged by the suite's oracle, each member by its own comparator where that was
-    left open. A replay must reach the verdict of the suite's
-    matrix on every mutant that had one, and reject no control on a member.
+    left open, and at its own tolerance where a confirmation raised it. A replay must reach the
+    verdict of the suite's matrix on every mutant that had one, and reject no control on a member.
     """
     oracle = suite_oracle(suite)
     for problem in suite.problems:
@@ -63,6 +64,13 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
                     kill_table(replay, problem.problem, own, include_locked=True),
                 )
             first, second = tables[own.comparator]
+            both = member.input in first.inputs and member.input in second.inputs
+            if both and is_raised(first, member):
+                own = own_tolerance(own, member)
+                first = member_table(matrix, problem.problem, own, member.input)
+                second = member_table(
+                    replay, problem.problem, own, member.input, include_locked=True
+                )
             yield from _check_member(
                 problem, member, first, second, stand_ins(replay, problem.problem), closed
             )

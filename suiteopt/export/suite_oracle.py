@@ -1,7 +1,9 @@
 """What judges a suite, and each of its members."""
 
+import math
 from dataclasses import replace
 
+from suiteopt.matrix.kill import KillTable
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.protocols import load_oracle
 from suiteopt.selection.comparators import ANY, parse_any
@@ -22,3 +24,26 @@ def suite_oracle(suite: Suite) -> Oracle:
 def member_oracle(oracle: Oracle, member: Member) -> Oracle:
     """Return what judges a member: where the comparator was left open, its own takes the place."""
     return replace(oracle, comparator=member.comparator) if oracle.comparator == ANY else oracle
+
+
+def own_tolerance(oracle: Oracle, member: Member) -> Oracle:
+    """Return a member's oracle at the tolerance that the suite gives it, whatever controls say."""
+    return replace(oracle, tolerance=member.tolerance, by_dtype={}, safety=None)
+
+
+def is_raised(table: KillTable, member: Member) -> bool:
+    """Tell whether a suite gives a member another tolerance than its calibrated oracle does.
+
+    A confirmation raises it where the benchmark's shapes need more (`suiteopt.export.raised`). A
+    fixed tolerance is the benchmark's own, and nobody else's.
+
+    Parameters
+    ----------
+    table : KillTable
+        Of the member's oracle on the suite's matrix.
+    member : Member
+    """
+    if not table.oracle.calibrated:
+        return False
+    given = table.tolerances[table.inputs.index(member.input)]
+    return not math.isclose(member.tolerance, given, rel_tol=1e-9)

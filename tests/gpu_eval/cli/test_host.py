@@ -7,7 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from suiteopt.matrix.denominator import is_witnessed
 from suiteopt.matrix.store import Matrix
+from suiteopt.suite import Suite
 from tests.command import Answer, Command
 from tests.gpu_eval.campaign import tiny
 from tests.gpu_eval.campaign.test_matrix import suite_of
@@ -178,7 +180,8 @@ def test_confirm_refuses_before_it_measures(
 def test_confirm_exits_with_1_for_a_rejected_control(
     gpu_eval: Command, ran: Answer, place: Path
 ) -> None:
-    suite = suite_of(Matrix.open(place / "matrix"), ["test/one:own-0"])
+    matrix = Matrix.open(place / "matrix")
+    suite = suite_of(matrix, ["test/one:own-0"])
     (problem,) = suite.problems
     strict = replace(problem, members=(replace(problem.members[0], tolerance=0.0),))
     replace(suite, problems=(strict,)).save(place / "strict.json")
@@ -187,6 +190,24 @@ def test_confirm_exits_with_1_for_a_rejected_control(
     answer = gpu_eval("confirm", place / "strict.json", "--output", output, *options)
     assert answer.code == 1
     assert "control rejected: test/one:own-0: test/one:control:" in answer.out
+    # What it needs there is found without measuring again.
+    mutants = int(is_witnessed(matrix.implementations_of("test/one"), matrix.meta).sum())
+    replace(suite, problems=(replace(strict, mutants=mutants),)).save(place / "strict.json")
+    raised = place / "raised.json"
+    arguments = ("confirm", place / "strict.json", "--output", place / "strictly-2", *options)
+    answer = gpu_eval(*arguments, "--raised", raised)
+    assert answer.code == 1
+    assert "1 tolerances raised; at the shapes of its matrix the suite detects " in answer.out
+    (member,) = Suite.open(raised).problems[0].members
+    assert member.tolerance > 0.0
+    again = gpu_eval("confirm", raised, "--output", place / "raised", *options, "--json")
+    assert (again.code, again.json["controls_rejected"]) == (0, 0)
+    fixed = replace(suite, oracle="fixed:1e-3")
+    fixed.save(place / "fixed.json")
+    arguments = ("confirm", place / "fixed.json", "--output", place / "never", *options)
+    answer = gpu_eval(*arguments, "--raised", raised)
+    assert answer.code == 2
+    assert "only tolerances of a calibrated oracle can be raised" in answer.sentence
 
 
 def test_a_replay_says_that_a_suite_is_from_a_gpu(
