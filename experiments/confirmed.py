@@ -1,0 +1,187 @@
+"""What became of the default suite at the benchmark's own shapes, as a page and a table.
+
+From the answer of ``gpu-eval confirm`` to the suite of two inputs a problem::
+
+    suiteopt select -k 2 -o suite.json
+    gpu-eval confirm suite.json --output confirmed --skip-fatal --raised confirmed-2.json \
+        --json > confirm.json
+    python -m experiments.confirmed confirm.json
+
+Writes ``experiments/results/confirmed.json`` and ``confirmed.md``.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suiteopt.console import run_script
+from suiteopt.errors import UserError
+from suiteopt.matrix.files import write_atomic
+from suiteopt.matrix.store import Matrix, resolve_matrix
+
+RESULTS = Path(__file__).parent / "results"
+NAME = "confirmed"
+WAYS = ("never run", "no number", "no difference", "below a tenth", "within the tolerance")
+"""How a promised kill was lost: the matrix had not run the cell either, but taken it for fatal;
+the run gave nothing to measure; its output is the reference's to the bit; its error is below a
+tenth of the tolerance; or below the tolerance."""
+_KEPT = ("input", "shape", "full", "scope", "reduction_ratio", "tolerance", "needed", "promised",
+         "confirmed", "not_run", "gained", "controls_accepted")  # fmt: skip
+_TOTALS = ("members", "full", "promised", "confirmed", "not_confirmed", "never_run", "not_run",
+           "confirmed_at_needed", "gained", "controls_accepted", "controls_rejected",
+           "nulls_promised", "nulls_confirmed", "detected_promised", "detected_confirmed",
+           "detected_not_run", "seconds", "matrix_id", "measured_id")  # fmt: skip
+
+
+def way(lost: Mapping[str, Any], tolerance: float) -> str:
+    """Return how a promised kill was lost, one of `WAYS`."""
+    if lost["assumed"]:
+        return WAYS[0]
+    critical = lost["critical"]
+    if critical is None:
+        return WAYS[1]
+    if critical == 0:
+        return WAYS[2]
+    return WAYS[3] if critical < 0.1 * tolerance else WAYS[4]
+
+
+def condensed(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of an answer: totals, what was raised, and a row a member."""
+    raised = answer["raised"]
+    return {
+        **{key: answer[key] for key in _TOTALS},
+        "raised": {key: value for key, value in raised.items() if key not in ("members", "suite")},
+        "members_of_problems": {
+            problem["problem"]: [
+                {key: member[key] for key in _KEPT}
+                | {"rejected": member["controls_rejected_items"]}
+                | {
+                    "lost": {
+                        lost["mutant"]: way(lost, member["tolerance"])
+                        for lost in member["not_confirmed_items"]
+                    }
+                }
+                for member in problem["members"]
+            ]
+            for problem in answer["problems"]
+        },
+    }
+
+
+def members(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the members of all problems."""
+    for rows in found["members_of_problems"].values():
+        yield from rows
+
+
+def growth(found: Mapping[str, Any]) -> list[float]:
+    """Return the ratio of the tolerance that each member needs there over the suite's, sorted."""
+    both = [(m["needed"], m["tolerance"]) for m in members(found)]
+    return sorted(needed / tolerance for needed, tolerance in both if tolerance > 0)
+
+
+def page(found: Mapping[str, Any], matrix: Matrix) -> str:
+    """Return the page."""
+    raised = found["raised"]
+    ran = found["detected_promised"] - found["detected_not_run"]
+    controls = found["controls_accepted"] + found["controls_rejected"]
+    share = found["detected_confirmed"] / ran
+    lines = [
+        "# The default suite at the benchmark's own shapes",
+        "",
+        "Made by `python -m experiments.confirmed` from the answer of `gpu-eval confirm` to the "
+        "suite of two inputs a problem of the default matrix, on NVIDIA H200s.",
+        "",
+        f"- {found['members']} members of {len(found['members_of_problems'])} problems, "
+        f"{found['full']} at the benchmark's full dimensions, the others at the largest that "
+        "the limits of `gpu-eval confirm` allow, or varied on purpose.",
+        f"- Kills: {found['promised']:,} promised, {found['confirmed']:,} confirmed, "
+        f"{found['not_confirmed']} not ({found['never_run']} of them never run in the matrix), "
+        f"{found['not_run']} not run: they end in an exception in the matrix, or did on another "
+        "member.",
+        f"- Faults: of {found['detected_promised']:,} that the suite detects {ran:,} ran, and "
+        f"{found['detected_confirmed']:,} of these are detected ({100 * share:.1f}%).",
+        f"- Nulls: {found['nulls_confirmed']:,} of {found['nulls_promised']:,} killed.",
+        f"- Controls: {found['controls_rejected']} of {controls:,} rejected at the suite's "
+        "tolerances.",
+        f"- {raised['raised']} tolerances were raised to what is needed there and "
+        f"{len(raised['left_out'])} members left out: {', '.join(raised['left_out'])}. At the "
+        f"shapes of the matrix that suite detects {raised['detected']:,} of "
+        f"{raised['mutants']:,} faults, {raised['detected_before']:,} before.",
+        "",
+        "Tolerance needed over the suite's: "
+        + ", ".join(
+            f"{100 * q:g}% of members x {np.quantile(growth(found), q):.3g} or less"
+            for q in (0.5, 0.9, 0.95, 0.99)
+        )
+        + ".",
+        "",
+        "## Members that reject a control",
+        "",
+        "| member | measured at | tolerance | needed | controls rejected |",
+        "|---|---|---|---|---|",
+    ]
+    for member in members(found):
+        if member["rejected"]:
+            where = " ".join(f"{name}={size}" for name, size in member["shape"].items())
+            kinds = ", ".join(name.rpartition(":")[2] for name in member["rejected"])
+            lines.append(
+                f"| {member['input']} | {where} | {member['tolerance']:.2e} | "
+                f"{member['needed']:.2e} | {kinds} |"
+            )
+    return "\n".join([*lines, "", *_lost(found, matrix), ""])
+
+
+def _lost(found: Mapping[str, Any], matrix: Matrix) -> list[str]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for problem, rows in found["members_of_problems"].items():
+        table = matrix.implementations_of(problem)
+        family = dict(zip(table["implementation"].astype(str), table["family"], strict=True))
+        for member in rows:
+            counts.update((str(family[name]), how) for name, how in member["lost"].items())
+    families = sorted({family for family, _ in counts})
+    return [
+        "## Kills that were not confirmed",
+        "",
+        "*Never run*: the matrix had not run the cell either, since the mutant was closed. *No "
+        "difference*: the output is the reference's to the bit.",
+        "",
+        f"| family | {' | '.join(WAYS)} | all |",
+        "|---" * (len(WAYS) + 2) + "|",
+        *(
+            f"| {family} | "
+            + " | ".join(str(counts[family, how]) for how in WAYS)
+            + f" | {sum(counts[family, how] for how in WAYS)} |"
+            for family in families
+        ),
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("answer", type=Path, help="what gpu-eval confirm --raised --json printed")
+    given = parser.parse_args(arguments)
+    try:
+        answer = json.loads(given.answer.read_text("utf-8"))
+        found = condensed(answer)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{given.answer} is no answer of 'gpu-eval confirm --raised FILE --json'; give one"
+        ) from error
+    matrix = Matrix.open(resolve_matrix(None))
+    if found["matrix_id"] != matrix.id:
+        raise UserError(f"{given.answer} confirms a suite of another matrix than {matrix.path}")
+    write_atomic(RESULTS / f"{NAME}.json", (json.dumps(found, indent=1) + "\n").encode())
+    write_atomic(RESULTS / f"{NAME}.md", page(found, matrix).encode())
+    return 0
+
+
+if __name__ == "__main__":
+    run_script(lambda: main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""The confirmed suite that ships: page, suite and sentences are those of its record."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.confirmed import NAME, RESULTS, members, page
+from suiteopt.export.member_table import member_table
+from suiteopt.export.suite_oracle import own_tolerance, suite_oracle
+from suiteopt.matrix.denominator import denominator_mask
+from suiteopt.matrix.store import Matrix, resolve_matrix
+from suiteopt.suite import Suite
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def matrix() -> Matrix:
+    return Matrix.open(resolve_matrix(None))
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    return json.loads((RESULTS / f"{NAME}.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def suite(matrix: Matrix) -> Suite:
+    return Suite.open(matrix.path / "confirmed-2.json")
+
+
+def test_the_page_is_its_record(found: Any, matrix: Matrix) -> None:
+    assert found["matrix_id"] == matrix.id
+    assert page(found, matrix) == (RESULTS / f"{NAME}.md").read_text("utf-8")
+
+
+def test_totals_are_sums_over_members(found: Any) -> None:
+    rows = list(members(found))
+    assert len(rows) == found["members"]
+    for total, key in (("promised", "promised"), ("confirmed", "confirmed"), ("full", "full"),
+                       ("gained", "gained"), ("controls_accepted", "controls_accepted"),
+                       ("not_run", "not_run")):  # fmt: skip
+        assert sum(row[key] for row in rows) == found[total]
+    assert sum(len(row["rejected"]) for row in rows) == found["controls_rejected"]
+    assert sum(len(row["lost"]) for row in rows) == found["not_confirmed"]
+    for row in rows:
+        assert row["confirmed"] + len(row["lost"]) + row["not_run"] == row["promised"]
+        # Calibrated: 10 times the worst control; who is rejected needs more than the suite gives.
+        assert not row["rejected"] or row["needed"] > 10 * row["tolerance"]
+
+
+def test_the_suite_has_what_is_needed(found: Any, suite: Suite, matrix: Matrix) -> None:
+    assert suite.matrix_id == matrix.id
+    rows = {row["input"]: row for row in members(found)}
+    shipped = {member.input: member for part in suite.problems for member in part.members}
+    assert set(rows) - set(shipped) == set(found["raised"]["left_out"])
+    raised = 0
+    for name, member in shipped.items():
+        row = rows[name]
+        assert member.tolerance == max(row["tolerance"], row["needed"])
+        raised += member.tolerance > row["tolerance"]
+    assert raised == found["raised"]["raised"]
+
+
+def test_what_the_suite_detects(found: Any, suite: Suite, matrix: Matrix) -> None:
+    oracle = suite_oracle(suite)
+    for part in suite.problems:
+        killed = np.zeros(1, dtype=np.bool_)
+        for member in part.members:
+            own = own_tolerance(oracle, member)
+            table = member_table(matrix, part.problem, own, member.input)
+            kills = table.kills.toarray()[:, table.inputs.index(member.input)]
+            killed = killed | (kills & denominator_mask(matrix, table))
+        assert killed.sum() == part.detected, part.problem
+    assert sum(part.detected for part in suite.problems) == found["raised"]["detected"]
+
+
+def test_the_sentences(found: Any, matrix: Matrix) -> None:
+    raised = found["raised"]
+    controls = found["controls_accepted"] + found["controls_rejected"]
+    ran = found["detected_promised"] - found["detected_not_run"]
+    share = f"{100 * found['detected_confirmed'] / ran:.1f}%"
+    rejecting = [row for row in members(found) if row["rejected"]]
+    problems = {row["input"].partition(":")[0] for row in rejecting}
+    kept = sum(
+        row["controls_accepted"] + len(row["rejected"])
+        for row in members(found)
+        if row["input"] not in raised["left_out"]
+    )
+    card = " ".join((matrix.path / "README.md").read_text("utf-8").split())
+    gpu = " ".join((ROOT / "docs" / "gpu.md").read_text("utf-8").split())
+    targets = " ".join((ROOT / "docs" / "targets.md").read_text("utf-8").split())
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for text in (card, gpu):
+        assert f"{found['promised']:,} promised kills {found['confirmed']:,} are confirmed" in text
+        assert f"{found['not_confirmed']} are not" in text
+        assert f"{found['not_run']} did not run" in text
+        assert f"{found['detected_confirmed']:,}" in text
+        assert f"{ran:,}" in text
+        assert f"({share})" in text
+        assert f"{found['controls_rejected']} of {controls:,} controls are rejected" in text
+        assert f"{raised['detected']:,} of {raised['mutants']:,} faults" in text
+        assert f"{raised['detected_before']:,} before" in text
+    assert f"{found['full']} of {found['members']} members at full dimensions" in card
+    assert f"by {len(rejecting)} members of {len(problems)} problems" in card
+    assert f"{raised['raised']} raised, {len(raised['left_out'])} members left out" in card
+    assert f"{share} of the detected faults that ran" in readme
+    assert f"rejects none of {kept:,} controls" in targets
+    assert f"rejects {found['controls_rejected']} of {controls:,}" in targets
