@@ -17,7 +17,7 @@ from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.devices.base import Device
 from gpu_eval.devices.registry import open_device
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import EXCEPTION_STATUSES
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Suite
 
@@ -172,16 +172,31 @@ def _require_same(root: Path, asked: Settings, found: Settings) -> None:
 
 def _done(root: Path, asked: Settings) -> Finished:
     """Take a matrix for the confirmation's own if it has its inputs, corpus and limits."""
-    meta = Matrix.open(root).meta
+    matrix = Matrix.open(root)
+    meta = matrix.meta
     plan = build_plan(asked)
     wanted = (plan.profile, plan.pool_hash, plan.corpus_hash)
     if not meta.complete or (meta.profile, meta.pool_hash, meta.corpus_hash) != wanted:
         raise _another(root)
+    if not asked.skipped and any(_left_out(matrix, problem) for problem in matrix.problem_ids):
+        raise UserError(
+            f"{root} was measured with --skip-fatal; say it again, or choose another --output"
+        )
     return Finished(root, meta.seconds, already=True)
+
+
+def _left_out(matrix: Matrix, problem: str) -> bool:
+    """Tell whether somebody is closed who was fatal nowhere: only what is skipped is."""
+    cells = matrix.cells(problem, ["implementation", "status"])
+    status = cells["status"].astype(str)
+    names = cells["implementation"].astype(str)
+    happened = [str(each) for each in EXCEPTION_STATUSES - {Status.CLOSED}]
+    closed = set(names[status == str(Status.CLOSED)])
+    return bool(closed - set(names[status.isin(happened)]))
 
 
 def _another(root: Path) -> UserError:
     return UserError(
-        f"{root} holds something else than the confirmation of this suite (other members, corpus "
-        "or limits); choose another --output"
+        f"{root} holds something else than the confirmation of this suite (other members, "
+        "corpus, limits or --skip-fatal); choose another --output"
     )

@@ -84,7 +84,7 @@ def confirm(
     from gpu_eval.devices.registry import check_name, open_device
     from suiteopt.export.confirm import confirm as compare
     from suiteopt.export.raised import raised as raise_tolerances
-    from suiteopt.export.raised import require_calibrated
+    from suiteopt.export.raised import require_raisable
     from suiteopt.matrix.store import Matrix, resolve_matrix
     from suiteopt.suite import Suite
 
@@ -93,7 +93,8 @@ def confirm(
     # Whatever its own matrix cannot answer is refused before anything runs.
     compare(chosen, chosen_on, chosen_on)
     if raised is not None:
-        require_calibrated(chosen)
+        _require_free(raised, suite, output)
+        require_raisable(chosen, chosen_on)
     corpora = absolute(corpus)
     if dry_run:
         check_name(device)
@@ -129,6 +130,20 @@ def confirm(
     show(as_json, about, *told)
     if not result.ok:
         raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def _require_free(raised: Path, suite: Path, output: Path) -> None:
+    """Refuse a file for the raised suite that cannot be written, or that the command reads."""
+    from suiteopt.errors import UserError
+    from suiteopt.matrix.files import require_file
+
+    require_file(raised)
+    place = raised.resolve()
+    if place == suite.resolve():
+        # The same command again would confirm another suite, and may have left problems out.
+        raise UserError(f"{raised} is the suite that is confirmed; give --raised another file")
+    if output.resolve() in (place, *place.parents):
+        raise UserError(f"{raised} lies in the new matrix {output}; give --raised another file")
 
 
 def _told(result: "Confirmation", title: str) -> "list[Table | str]":

@@ -1,5 +1,6 @@
 """A suite with the tolerances that its members need at the shapes where they were confirmed."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,8 +14,10 @@ from suiteopt.export.member_table import member_table
 from suiteopt.export.suite_oracle import member_oracle, own_tolerance, suite_oracle
 from suiteopt.matrix.denominator import Denominator, denominator_mask
 from suiteopt.matrix.kill import REFEREE_LIMIT, kill_table
-from suiteopt.matrix.oracle import Oracle
+from suiteopt.matrix.oracle import CALIBRATED_COMPARATOR, Oracle
+from suiteopt.matrix.schema import Statistic
 from suiteopt.matrix.store import Matrix
+from suiteopt.selection.comparators import ANY
 from suiteopt.suite import Member, ProblemSuite, Suite
 
 
@@ -83,13 +86,19 @@ class RaisedSuite:
         }
 
 
-def require_calibrated(suite: Suite) -> None:
-    """Refuse a suite whose tolerances are not its own.
+def require_raisable(suite: Suite, matrix: Matrix) -> None:
+    """Refuse what `raised` would refuse, before anything is measured for it.
 
     Raises
     ------
     UserError
+        If the tolerances are not calibrated ones, or the mutants that count are not known.
     """
+    _require_calibrated(suite)
+    _denominator(suite, matrix, suite_oracle(suite))
+
+
+def _require_calibrated(suite: Suite) -> None:
     if not suite_oracle(suite).calibrated:
         raise UserError(
             f"the suite was chosen under {suite.oracle}, whose tolerance is the benchmark's and "
@@ -119,31 +128,36 @@ def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> R
     UserError
         If the tolerances are not calibrated ones, or the mutants that count are not known.
     """
-    require_calibrated(suite)
+    _require_calibrated(suite)
     oracle = suite_oracle(suite)
     counting = _denominator(suite, matrix, oracle)
+    chosen = [problem for problem in suite.problems if problem.members]
+    times = _kills_asked(suite.budget, chosen, matrix, oracle, counting)
     by_input = {member.input: member for problem in found.problems for member in problem.members}
     changed: list[RaisedMember] = []
     problems = []
     for problem in suite.problems:
         members = []
         for member in problem.members:
-            after = _raised(member, by_input[member.input])
+            comparator = member_oracle(oracle, member).comparator
+            after = _raised(member, by_input[member.input], comparator)
             if after is None or after.tolerance != member.tolerance:
                 now = None if after is None else after.tolerance
                 changed.append(RaisedMember(member.input, member.tolerance, now))
             if after is not None:
                 members.append(after)
-        detected = _detected(problem, members, matrix, oracle, counting)
+        detected = _detected(problem, members, matrix, oracle, counting, times)
         problems.append(replace(problem, members=tuple(members), detected=detected))
     made = replace(suite, problems=tuple(problems), command=f"{suite.command}; {command}")
     before = sum(problem.detected for problem in suite.problems)
     return RaisedSuite(made, tuple(changed), before)
 
 
-def _raised(member: Member, found: MemberConfirmation) -> Member | None:
+def _raised(member: Member, found: MemberConfirmation, comparator: str) -> Member | None:
     tolerance = max(member.tolerance, found.needed)
-    if found.invalid or tolerance > REFEREE_LIMIT:
+    # `max_abs` knows no scale.
+    limit = math.inf if comparator == Statistic.MAX_ABS else REFEREE_LIMIT
+    if found.invalid or tolerance > limit or not math.isfinite(tolerance):
         return None
     return replace(
         member,
@@ -153,23 +167,50 @@ def _raised(member: Member, found: MemberConfirmation) -> Member | None:
     )
 
 
-def _denominator(suite: Suite, matrix: Matrix, oracle: Oracle) -> Denominator:
+@dataclass(frozen=True)
+class _Counting:
+    """Which mutants a suite counts, and whether those of locked rules are among them."""
+
+    which: Denominator
+    locked: bool
+
+    def rows(self, problem: ProblemSuite, matrix: Matrix, oracle: Oracle) -> NDArray[np.bool_]:
+        # Where the comparator was left open, kills of the default one are what counts.
+        opened = oracle.comparator == ANY
+        own = replace(oracle, comparator=str(CALIBRATED_COMPARATOR)) if opened else oracle
+        table = kill_table(matrix, problem.problem, own, include_locked=self.locked)
+        return denominator_mask(matrix, table, self.which)
+
+
+def _denominator(suite: Suite, matrix: Matrix, oracle: Oracle) -> _Counting:
     """Return over which mutants a suite counts: it says how many, and not which."""
     chosen = [problem for problem in suite.problems if problem.members]
-    for which in Denominator:
-        if all(_counting(p, matrix, oracle, which).sum() == p.mutants for p in chosen):
-            return which
+    for locked in (False, True):
+        for which in Denominator:
+            counting = _Counting(which, locked)
+            if all(counting.rows(p, matrix, oracle).sum() == p.mutants for p in chosen):
+                return counting
     raise UserError(
         "the suite counts other mutants than its matrix has; select it again with "
         "'suiteopt select -o'"
     )
 
 
-def _counting(
-    problem: ProblemSuite, matrix: Matrix, oracle: Oracle, which: Denominator
-) -> NDArray[np.bool_]:
-    own = member_oracle(oracle, problem.members[0])
-    return denominator_mask(matrix, kill_table(matrix, problem.problem, own), which)
+def _kills_asked(
+    most: int,
+    chosen: Sequence[ProblemSuite],
+    matrix: Matrix,
+    oracle: Oracle,
+    counting: _Counting,
+) -> int:
+    """Return how many members have to kill a mutant: the suite says how many are detected."""
+    for times in range(1, most + 1):
+        if all(
+            _detected(problem, problem.members, matrix, oracle, counting, times) == problem.detected
+            for problem in chosen
+        ):
+            return times
+    return 1
 
 
 def _detected(
@@ -177,15 +218,18 @@ def _detected(
     members: Sequence[Member],
     matrix: Matrix,
     oracle: Oracle,
-    which: Denominator,
+    counting: _Counting,
+    times: int,
 ) -> int:
-    """Return how many of the mutants that count are killed by some member at its tolerance."""
+    """Return how many mutants that count are killed by as many members as it takes."""
     if not members:
         return 0
-    counting = _counting(problem, matrix, oracle, which)
-    killed = np.zeros_like(counting)
+    rows = counting.rows(problem, matrix, oracle)
+    kills = np.zeros(len(rows), dtype=np.int64)
     for member in members:
         own = own_tolerance(member_oracle(oracle, member), member)
-        table = member_table(matrix, problem.problem, own, member.input)
-        killed |= table.kills[:, [table.inputs.index(member.input)]].toarray()[:, 0]
-    return int((killed & counting).sum())
+        table = member_table(
+            matrix, problem.problem, own, member.input, include_locked=counting.locked
+        )
+        kills += table.kills[:, [table.inputs.index(member.input)]].toarray()[:, 0]
+    return int(((kills >= times) & rows).sum())

@@ -73,6 +73,24 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         ) from error
 
 
+def require_file(path: Path) -> None:
+    """Refuse a name that `write_atomic` could not write to, before the work that fills it.
+
+    Raises
+    ------
+    UserError
+        If it is no name of a file, or that of a directory or a device, if something else than a
+        directory stands above it, or nothing may be written there.
+    """
+    if not path.name:
+        raise UserError(f"'{path}' is no name of a file; give one to write to")
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is a directory or a device; give the name of a file to write")
+    above = next(parent for parent in path.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise UserError(f"{path} may not be written; choose another directory")
+
+
 def is_taken(path: Path) -> bool:
     """Whether something is there that a new directory would replace; an empty one is not."""
     return path.exists() and (not path.is_dir() or any(path.iterdir()))

@@ -180,6 +180,12 @@ def test_what_ended_in_an_exception_before_may_be_left_out(
     began.settings.write_text(wanted.to_json(), "utf-8")
     with pytest.raises(UserError, match="something else"):
         confirming.measure(began.root, other, device, Silent())
+    # What was measured whole answers who would leave something out, and not the other way round.
+    if skip:
+        with pytest.raises(UserError, match="was measured with --skip-fatal"):
+            confirming.measure(tmp_path / "out", other, device, Silent())
+    else:
+        assert confirming.measure(tmp_path / "out", other, device, Silent()).already
 
 
 def test_once_more_measures_nothing(

@@ -208,6 +208,21 @@ def test_confirm_exits_with_1_for_a_rejected_control(
     answer = gpu_eval(*arguments, "--raised", raised)
     assert answer.code == 2
     assert "only tolerances of a calibrated oracle can be raised" in answer.sentence
+    (place / "file").write_text("", "utf-8")
+    for name, expected in (
+        ("matrix", "is a directory or a device"),
+        ("file/raised.json", "may not be written"),
+        ("strict.json", "is the suite that is confirmed"),
+        ("never/raised.json", "lies in the new matrix"),
+    ):
+        arguments = ("confirm", place / "strict.json", "--output", place / "never", *options)
+        answer = gpu_eval(*arguments, "--raised", place / name)
+        assert (answer.code, answer.out) == (2, "")
+        assert expected in answer.sentence
+    replace(suite, problems=(replace(strict, mutants=10**6),)).save(place / "other.json")
+    arguments = ("confirm", place / "other.json", "--output", place / "never", *options)
+    assert "counts other mutants" in gpu_eval(*arguments, "--raised", raised).sentence
+    assert not (place / "never").exists()
 
 
 def test_a_replay_says_that_a_suite_is_from_a_gpu(

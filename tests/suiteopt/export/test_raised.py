@@ -120,6 +120,42 @@ def test_what_counts_is_what_the_suite_counted(matrix: Matrix, which: Denominato
     assert found.detected == found.detected_before
 
 
+def test_a_mutant_has_to_be_killed_as_often_as_the_suite_asks(
+    matrix: Matrix, chosen: Suite, tmp_path: Path
+) -> None:
+    (part,) = chosen.problems
+    twice = replace(chosen, budget=2, problems=(replace(part, detected=1),))
+    assert outcome(matrix, twice, matrix).detected == 1
+    measured = made(tmp_path / "again", {"i0": REFEREE_LIMIT, "i1": 1e-6})
+    assert outcome(matrix, twice, measured).detected == 0
+
+
+def test_mutants_of_locked_rules_count_where_the_suite_counts_them(tmp_path: Path) -> None:
+    locked = {f"{PROBLEM}:m0": {"locked": True}}
+    matrix = tiny_matrix(tmp_path / "locked", {PROBLEM: ROWS}, mutants=locked)
+    for opened in (False, True):
+        chosen = to_suite(select(matrix, 2, "calibrated", locked=opened), matrix, "select")
+        found = raised(chosen, matrix, confirm(chosen, matrix, matrix), "confirm")
+        assert found.detected == found.detected_before == (3 if opened else 2)
+
+
+@pytest.mark.parametrize("which", Denominator)
+def test_an_open_comparator_counts_by_the_default_one(matrix: Matrix, which: Denominator) -> None:
+    made = to_suite(select(matrix, 2, "any-comparator", denominator=which), matrix, "select")
+    found = raised(made, matrix, confirm(made, matrix, matrix), "confirm")
+    assert found.detected == found.detected_before
+
+
+def test_an_absolute_difference_may_be_large(matrix: Matrix, chosen: Suite, tmp_path: Path) -> None:
+    (part,) = chosen.problems
+    absolute = tuple(replace(m, comparator="max_abs", tolerance=1e-5) for m in part.members)
+    opened = replace(chosen, oracle="any-comparator", problems=(replace(part, members=absolute),))
+    measured = made(tmp_path / "again", {"i0": 2.0, "i1": 1e-6})
+    found = outcome(matrix, opened, measured)
+    assert found.to_json()["left_out"] == []
+    assert found.suite.problems[0].members[0].tolerance == pytest.approx(20.0, rel=1e-3)
+
+
 def test_a_fixed_tolerance_is_not_raised(matrix: Matrix, chosen: Suite) -> None:
     fixed = replace(chosen, oracle="fixed:1e-3")
     with pytest.raises(UserError, match="only tolerances of a calibrated oracle"):
