@@ -15,6 +15,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,26 @@ def members(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from rows
 
 
+@dataclass(frozen=True)
+class Controls:
+    """Controls of some members: all of them, those rejected, and all of the members that stay."""
+
+    all: int
+    rejected: int
+    kept: int
+
+
+def controls(found: Mapping[str, Any], varied: bool) -> Controls:
+    """Count the controls of members varied in shape, or of the others."""
+    rows = [row for row in members(found) if (row["scope"] == "other") == varied]
+    count = {row["input"]: row["controls_accepted"] + len(row["rejected"]) for row in rows}
+    return Controls(
+        all=sum(count.values()),
+        rejected=sum(len(row["rejected"]) for row in rows),
+        kept=sum(n for name, n in count.items() if name not in found["raised"]["left_out"]),
+    )
+
+
 def growth(found: Mapping[str, Any]) -> list[float]:
     """Return the ratio of the tolerance that each member needs there over the suite's, sorted."""
     both = [(m["needed"], m["tolerance"]) for m in members(found)]
@@ -90,7 +111,7 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
     """Return the page."""
     raised = found["raised"]
     ran = found["detected_promised"] - found["detected_not_run"]
-    controls = found["controls_accepted"] + found["controls_rejected"]
+    own, varied = controls(found, varied=False), controls(found, varied=True)
     share = found["detected_confirmed"] / ran
     lines = [
         "# The default suite at the benchmark's own shapes",
@@ -108,11 +129,14 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
         f"- Faults: of {found['detected_promised']:,} that the suite detects {ran:,} ran, and "
         f"{found['detected_confirmed']:,} of these are detected ({100 * share:.1f}%).",
         f"- Nulls: {found['nulls_confirmed']:,} of {found['nulls_promised']:,} killed.",
-        f"- Controls: {found['controls_rejected']} of {controls:,} rejected at the suite's "
-        "tolerances.",
-        f"- {raised['raised']} tolerances were raised to what is needed there and "
-        f"{len(raised['left_out'])} members left out: {', '.join(raised['left_out'])}. At the "
-        f"shapes of the matrix that suite detects {raised['detected']:,} of "
+        f"- Controls: of members of the benchmark's own shape {own.rejected} of {own.all:,} are "
+        f"rejected at the suite's tolerances; of members varied in shape {varied.rejected} of "
+        f"{varied.all:,}, where the variation is made from the benchmark's shape. (A harness runs "
+        "these at the shape that they have in the suite.)",
+        f"- Of the {raised['confirmed']} of the benchmark's own shape {raised['raised']} "
+        f"tolerances were raised to what is needed there, and {len(raised['left_out'])} members left out: "
+        f"{', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is rejected, and at "
+        f"the shapes of the matrix the suite detects {raised['detected']:,} of "
         f"{raised['mutants']:,} faults, {raised['detected_before']:,} before.",
         "",
         "Tolerance needed over the suite's: "

@@ -20,6 +20,7 @@ SHARED = (
     "suiteopt.inputs",
     # What a suite promised, and whether another matrix shows it, is suiteopt's to say.
     "suiteopt.export.confirm",
+    "suiteopt.export.raised",
 )
 
 BLOCKED_RUN = """

@@ -9,13 +9,13 @@ from pathlib import Path
 from gpu_eval.campaign.beacon import Beacon
 from gpu_eval.campaign.cells import disagree
 from gpu_eval.campaign.checkpoint import Progress, save
-from gpu_eval.campaign.closing import FatalRecord, far_off
+from gpu_eval.campaign.closing import FATAL_LIMIT, FatalRecord, far_off
 from gpu_eval.campaign.held_session import RAISED
 from gpu_eval.campaign.losses import LostCellError
 from gpu_eval.campaign.phases import Phases
 from gpu_eval.campaign.tasks import CellTask
 from gpu_eval.devices.base import DeviceLostError, Outcome
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Role, Status
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Role, Status
 
 DEADLINE_FACTOR = 20.0
 """A run may take this many times its substrate's own time (or the floor, if that is more)."""
@@ -128,7 +128,8 @@ class BlockRun:
         subject, pool_input = self.task.subjects[row], self.task.inputs[column]
         fatal = self.progress.fatal.setdefault(subject.id, FatalRecord())
         skipped = (subject.id, pool_input.id) in self.task.skipped
-        if skipped or fatal.closes(pool_input.scope, self.task.fatal_limit):
+        limit = self.task.fatal_limit if subject.kind is Kind.MUTANT else FATAL_LIMIT
+        if skipped or fatal.closes(pool_input.scope, limit):
             self.progress.table.mark(row, column, Status.CLOSED)
             self.beacon.end()
             return []

@@ -17,7 +17,8 @@ from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.devices.base import Device
 from gpu_eval.devices.registry import open_device
 from suiteopt.errors import UserError
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Status
+from suiteopt.matrix.closed import skipped_cells
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Suite
 
@@ -63,7 +64,7 @@ def request(
     corpora : tuple of str
     command : str
     skip_fatal : bool
-        Whether to leave out what ended in an exception on a member in that matrix.
+        Whether to leave out mutants on members on which they were fatal, or closed, in that matrix.
     """
     measured = PROFILES.get(matrix.meta.profile)
     return Settings(
@@ -79,14 +80,17 @@ def request(
 
 
 def _fatal(suite: Suite, matrix: Matrix) -> tuple[tuple[str, str], ...]:
-    """Return implementation and member of the cells that ended in an exception, sorted."""
+    """Return mutant and member of the cells that were fatal or closed, sorted."""
     found: list[tuple[str, str]] = []
     for problem in suite.problems:
         if problem.members:
+            table = matrix.implementations_of(problem.problem)
+            mutants = table["implementation"][table["kind"] == str(Kind.MUTANT)].astype(str)
             cells = matrix.cells(problem.problem, ["implementation", "input", "status"])
             fatal = cells[
                 cells["input"].isin([member.input for member in problem.members])
                 & cells["status"].isin([str(status) for status in EXCEPTION_STATUSES])
+                & cells["implementation"].isin(mutants)
             ]
             names = fatal["implementation"].astype(str), fatal["input"].astype(str)
             found.extend(zip(*names, strict=True))
@@ -178,21 +182,11 @@ def _done(root: Path, asked: Settings) -> Finished:
     wanted = (plan.profile, plan.pool_hash, plan.corpus_hash)
     if not meta.complete or (meta.profile, meta.pool_hash, meta.corpus_hash) != wanted:
         raise _another(root)
-    if not asked.skipped and any(_left_out(matrix, problem) for problem in matrix.problem_ids):
+    if not asked.skipped and any(skipped_cells(matrix, problem) for problem in matrix.problem_ids):
         raise UserError(
             f"{root} was measured with --skip-fatal; say it again, or choose another --output"
         )
     return Finished(root, meta.seconds, already=True)
-
-
-def _left_out(matrix: Matrix, problem: str) -> bool:
-    """Tell whether somebody is closed who was fatal nowhere: only what is skipped is."""
-    cells = matrix.cells(problem, ["implementation", "status"])
-    status = cells["status"].astype(str)
-    names = cells["implementation"].astype(str)
-    happened = [str(each) for each in EXCEPTION_STATUSES - {Status.CLOSED}]
-    closed = set(names[status == str(Status.CLOSED)])
-    return bool(closed - set(names[status.isin(happened)]))
 
 
 def _another(root: Path) -> UserError:

@@ -55,7 +55,7 @@ def confirm(
         bool,
         typer.Option(
             "--skip-fatal",
-            help="Leave out what ended in an exception on a member: each may cost a context.",
+            help="Leave out what was fatal or closed on a member: each may cost a context.",
         ),
     ] = False,
     raised: Annotated[
@@ -63,7 +63,7 @@ def confirm(
         typer.Option(
             "--raised",
             metavar="FILE",
-            help="Write the suite again, each tolerance at what is needed there if that is more.",
+            help="Write the suite again, with tolerances raised to what is needed there.",
         ),
     ] = None,
     dry_run: Annotated[
@@ -88,13 +88,14 @@ def confirm(
     from suiteopt.matrix.store import Matrix, resolve_matrix
     from suiteopt.suite import Suite
 
-    chosen = confirming.narrowed(Suite.open(suite), problem or ())
+    whole = Suite.open(suite)
+    chosen = confirming.narrowed(whole, problem or ())
     chosen_on = Matrix.open(resolve_matrix(matrix))
     # Whatever its own matrix cannot answer is refused before anything runs.
     compare(chosen, chosen_on, chosen_on)
     if raised is not None:
         _require_free(raised, suite, output)
-        require_raisable(chosen, chosen_on)
+        require_raisable(whole, chosen_on)
     corpora = absolute(corpus)
     if dry_run:
         check_name(device)
@@ -123,7 +124,7 @@ def confirm(
         **result.to_json(),
     }
     if raised is not None:
-        made = raise_tolerances(chosen, chosen_on, result, command_line())
+        made = raise_tolerances(whole, chosen_on, result, command_line())
         made.suite.save(raised)
         about["raised"] = {"suite": str(raised), **made.to_json()}
         told.append(f"{made}; wrote {raised}")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.one_input import with_tolerances
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import (
@@ -34,12 +35,15 @@ class Check:
         Ids by problem; a problem that is not there is not checked.
     left_out : mapping of str to str
         Measured problems whose pool lacks an input of the check, and which.
+    tolerances : mapping of str to float
+        Of inputs that a confirmed suite judges at a tolerance of their own.
     """
 
     name: str
     oracle: Oracle
     inputs: Mapping[str, tuple[str, ...]]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
 
 def protocol_check(matrix: Matrix, protocol: Protocol) -> Check:
@@ -57,8 +61,9 @@ def protocol_check(matrix: Matrix, protocol: Protocol) -> Check:
 def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:
     """Return what a suite runs: its members, after the target's own draws where it has them.
 
-    Its tolerances are worked out on this matrix; the name says so if another one chose it. A
-    measured problem that the suite leaves out has the own draws alone, or nothing.
+    Its tolerances are worked out on this matrix, but for those that a confirmation raised; the name
+    says so if another one chose it. A measured problem that the suite leaves out has the own draws
+    alone, or nothing.
 
     Raises
     ------
@@ -97,12 +102,15 @@ def suite_check(matrix: Matrix, suite: Suite, name: str) -> Check:
         inputs[problem] = tuple(dict.fromkeys((*own, *chosen.get(problem, ()))))
     if suite.matrix_id != matrix.id:
         name = f"{name}, chosen on another matrix"
-    return Check(name, load_oracle(suite.oracle), inputs)
+    from suiteopt.export.suite_oracle import raised_tolerances
+
+    tolerances = raised_tolerances(suite, matrix)
+    return Check(name, load_oracle(suite.oracle), inputs, tolerances=tolerances)
 
 
 def check_table(matrix: Matrix, problem: str, check: Check) -> tuple[KillTable, NDArray[np.intp]]:
     """Return the kill table of a check's oracle, and the columns of its inputs."""
-    table = kill_table(matrix, problem, check.oracle)
+    table = with_tolerances(matrix, kill_table(matrix, problem, check.oracle), check.tolerances)
     positions = {name: column for column, name in enumerate(table.inputs)}
     names = check.inputs.get(problem, ())
     return table, np.array([positions[name] for name in names], dtype=np.intp)

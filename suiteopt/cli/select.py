@@ -23,6 +23,7 @@ from suiteopt.console import command_words, print_json, stderr
 from suiteopt.errors import UserError
 from suiteopt.export.registry import get_target
 from suiteopt.export.shortened import shortened, warning
+from suiteopt.export.suite_oracle import raised_tolerances
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.ledger import record_opening
@@ -152,6 +153,8 @@ def select(
             locked,
             incomplete,
         )
+        if Path(review).is_file():
+            _members(Path(review), opened, "review")
         rows = review_matrix(opened, question, review)
         left_out = reviewed_without(opened, review)
         if locked:
@@ -164,7 +167,7 @@ def select(
             tell_review(rows, left_out)
         return
     wishes = Wishes(detect, "overall" if overall else per.value, total, max_bytes, max_ms, kills)
-    kept = [] if extend is None else _members(extend)
+    kept = [] if extend is None else _members(extend, opened, "extend")
     if budget is None and not wishes.bounded:
         budget = 2
     if budget is not None and capabilities is None and kills > max(budget, 1):
@@ -216,8 +219,15 @@ def _refuse_beside_review(options: Mapping[str, object]) -> None:
             raise UserError(f"--review chooses nothing; leave {name} out")
 
 
-def _members(suite: Path) -> list[str]:
-    return [member.input for part in Suite.open(suite).problems for member in part.members]
+def _members(path: Path, matrix: Matrix, verb: str) -> list[str]:
+    suite = Suite.open(path)
+    raised = raised_tolerances(suite, matrix)
+    if raised:
+        raise UserError(
+            f"{path} has {len(raised)} tolerances that 'gpu-eval confirm' raised, and this works "
+            f"by the matrix's own; {verb} the suite that was confirmed"
+        )
+    return [member.input for part in suite.problems for member in part.members]
 
 
 def _command() -> str:

@@ -19,11 +19,12 @@ from suiteopt.export.confirmation import (
     MemberConfirmation,
     ProblemConfirmation,
 )
-from suiteopt.export.member_table import member_table
-from suiteopt.export.replay import closed_cells, rejected_controls, stand_ins, verdicts
+from suiteopt.export.replay import rejected_controls, stand_ins, verdicts
 from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
+from suiteopt.matrix.closed import closed_cells
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
 from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, ShapeScope, Status
 from suiteopt.matrix.store import Matrix
@@ -91,7 +92,7 @@ def _problem(
             )
         if is_raised(table, member):
             judging = own_tolerance(own, member)
-            table = member_table(matrix, problem.problem, judging, member.input)
+            table = input_table(matrix, problem.problem, judging, member.input)
         found = side.member(member, own, table)
         killed = {name for name, kill in verdicts(table, member.input).items() if kill}
         promised |= killed
@@ -140,7 +141,7 @@ class _Measured:
         found = self._verdicts(here, member.input, before)
         at_needed = self._verdicts(anew, member.input, before)
         nulls = verdicts(promises, member.input, Kind.NULL)
-        nulls_here = verdicts(here, member.input, Kind.NULL)
+        nulls_here = self._verdicts(here, member.input, nulls, Kind.NULL)
         shape = json.loads(row["shape"])
         ran = here.control_ran[:, column] & here.calibrating
         rejected = rejected_controls(here, member.input)
@@ -172,9 +173,7 @@ class _Measured:
             controls_accepted=int(ran.sum()) - len(rejected),
             controls_rejected=rejected,
             nulls_promised=sum(nulls.values()),
-            nulls_confirmed=sum(
-                nulls_here.get(name, False) for name, kill in nulls.items() if kill
-            ),
+            nulls_confirmed=sum(nulls_here[name] is True for name, kill in nulls.items() if kill),
         )
 
     @cached_property
@@ -188,10 +187,14 @@ class _Measured:
         return {name for name in names if self._instead.get(name, name) in self._exceptions}
 
     def _verdicts(
-        self, table: KillTable, input_id: str, names: Iterable[str]
+        self,
+        table: KillTable,
+        input_id: str,
+        names: Iterable[str],
+        kind: Kind = Kind.MUTANT,
     ) -> dict[str, bool | None]:
-        """Return whether each mutant is killed on an input; None for those that were not run."""
-        found = verdicts(table, input_id)
+        """Return whether each of a kind is killed on an input; None for those that were not run."""
+        found = verdicts(table, input_id, kind)
         ran = {name: self._instead.get(name, name) for name in names}
         return {
             name: None if (each, input_id) in self._closed else found.get(each)
@@ -199,7 +202,7 @@ class _Measured:
         }
 
     def _table(self, oracle: Oracle, input_id: str) -> KillTable:
-        return member_table(
+        return input_table(
             self._matrix,
             self._problem,
             oracle,

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.export.confirmation import Confirmation, MemberConfirmation
-from suiteopt.export.member_table import member_table
 from suiteopt.export.suite_oracle import member_oracle, own_tolerance, suite_oracle
 from suiteopt.matrix.denominator import Denominator, denominator_mask
 from suiteopt.matrix.kill import REFEREE_LIMIT, kill_table
+from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.oracle import CALIBRATED_COMPARATOR, Oracle
-from suiteopt.matrix.schema import Statistic
+from suiteopt.matrix.schema import ShapeScope, Statistic
 from suiteopt.matrix.store import Matrix
 from suiteopt.selection.comparators import ANY
-from suiteopt.suite import Member, ProblemSuite, Suite
+from suiteopt.suite import CONTRACT_SHAPE, Member, ProblemSuite, Suite
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,15 @@ class RaisedMember:
     before : float
         Its tolerance in the suite.
     after : float or None
-        Its tolerance now; None where it was left out, since a tolerance that accepts all controls
-        says nothing (`suiteopt.matrix.kill.REFEREE_LIMIT`), or the input is invalid there.
+        Its tolerance now; None where it was left out.
+    why : str
+        Why it was left out; empty where it was not.
     """
 
     input: str
     before: float
     after: float | None
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,19 +53,29 @@ class RaisedSuite:
         Those whose tolerance is another one now, and those that were left out.
     detected_before : int
         Mutants that the suite detects in its matrix, by its own count; ``suite`` has the new one.
+    confirmed, full : int
+        Members of the benchmark's own shape that were confirmed, and those of them at its full
+        dimensions.
+    kept : int
+        Other members, whose tolerance holds at the shape that they are run at.
     """
 
     suite: Suite
     members: tuple[RaisedMember, ...]
     detected_before: int
+    confirmed: int
+    full: int
+    kept: int
 
     def __str__(self) -> str:
         mutants = sum(problem.mutants for problem in self.suite.problems)
-        gone = [member.input for member in self.members if member.after is None]
-        lost = f", {len(gone)} members left out ({', '.join(gone)})" if gone else ""
+        gone = [member for member in self.members if member.after is None]
+        lost = "".join(f"; {member.input} is left out: {member.why}" for member in gone)
         return (
-            f"{len(self.members) - len(gone)} tolerances raised{lost}; at the shapes of its matrix "
-            f"the suite detects {self.detected} of {mutants} faults, {self.detected_before} before"
+            f"{len(self.members) - len(gone)} tolerances raised of {self.confirmed} members of the "
+            f"benchmark's own shape, {self.full} of which were measured at its full dimensions; "
+            f"{self.kept} others kept theirs{lost}; at the shapes of its matrix the suite detects "
+            f"{self.detected} of {mutants} faults, {self.detected_before} before"
         )
 
     @property
@@ -74,8 +86,13 @@ class RaisedSuite:
     def to_json(self) -> dict[str, Any]:
         """Return counts, and every member that changed."""
         return {
+            "confirmed": self.confirmed,
+            "full": self.full,
+            "kept": self.kept,
             "raised": sum(member.after is not None for member in self.members),
-            "left_out": [member.input for member in self.members if member.after is None],
+            "left_out": {
+                member.input: member.why for member in self.members if member.after is None
+            },
             "detected_before": self.detected_before,
             "detected": self.detected,
             "mutants": sum(problem.mutants for problem in self.suite.problems),
@@ -94,23 +111,16 @@ def require_raisable(suite: Suite, matrix: Matrix) -> None:
     UserError
         If the tolerances are not calibrated ones, or the mutants that count are not known.
     """
-    _require_calibrated(suite)
-    _denominator(suite, matrix, suite_oracle(suite))
-
-
-def _require_calibrated(suite: Suite) -> None:
-    if not suite_oracle(suite).calibrated:
-        raise UserError(
-            f"the suite was chosen under {suite.oracle}, whose tolerance is the benchmark's and "
-            "not one an input; only tolerances of a calibrated oracle can be raised"
-        )
+    _counting(suite, matrix, _calibrated(suite))
 
 
 def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> RaisedSuite:
     """Raise each tolerance to what a confirmation says is needed, where that is more.
 
     A calibrated tolerance is what correct kernels need at the shape of the matrix; a longer
-    reduction, or other values at a larger shape, may need more.
+    reduction, or other values at a larger shape, may need more. Only members of the contract's
+    shape are run at the benchmark's own; a varied one is run at the shape that it has in the suite,
+    where its tolerance was measured.
 
     Parameters
     ----------
@@ -119,7 +129,7 @@ def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> R
     matrix : Matrix
         The one that it was chosen on.
     found : Confirmation
-        Of all its members.
+        Of all its problems, or of some: the others stay as they are.
     command : str
         The command line that confirms, noted after the one that chose.
 
@@ -128,40 +138,75 @@ def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> R
     UserError
         If the tolerances are not calibrated ones, or the mutants that count are not known.
     """
-    _require_calibrated(suite)
-    oracle = suite_oracle(suite)
-    counting = _denominator(suite, matrix, oracle)
-    chosen = [problem for problem in suite.problems if problem.members]
-    times = _kills_asked(suite.budget, chosen, matrix, oracle, counting)
-    by_input = {member.input: member for problem in found.problems for member in problem.members}
+    oracle = _calibrated(suite)
+    counting = _counting(suite, matrix, oracle)
+    confirmed = {
+        member.input: member
+        for problem in found.problems
+        for member in problem.members
+        if member.scope is not ShapeScope.OTHER
+    }
     changed: list[RaisedMember] = []
     problems = []
     for problem in suite.problems:
         members = []
         for member in problem.members:
-            comparator = member_oracle(oracle, member).comparator
-            after = _raised(member, by_input[member.input], comparator)
-            if after is None or after.tolerance != member.tolerance:
-                now = None if after is None else after.tolerance
-                changed.append(RaisedMember(member.input, member.tolerance, now))
-            if after is not None:
+            here = confirmed.get(member.input)
+            if member.shape_recipe != CONTRACT_SHAPE or here is None:
+                members.append(member)
+                continue
+            why = _nothing_left(here)
+            after = _raised(member, here)
+            if why or after.tolerance != member.tolerance:
+                now = None if why else after.tolerance
+                changed.append(RaisedMember(member.input, member.tolerance, now, why))
+            if not why:
                 members.append(after)
-        detected = _detected(problem, members, matrix, oracle, counting, times)
-        problems.append(replace(problem, members=tuple(members), detected=detected))
+        if members:
+            kept = replace(problem, members=tuple(members))
+            problems.append(_counted(kept, matrix, oracle, counting))
     made = replace(suite, problems=tuple(problems), command=f"{suite.command}; {command}")
-    before = sum(problem.detected for problem in suite.problems)
-    return RaisedSuite(made, tuple(changed), before)
+    at_own = [m for p in suite.problems for m in p.members if m.shape_recipe == CONTRACT_SHAPE]
+    looked = [confirmed[member.input] for member in at_own if member.input in confirmed]
+    return RaisedSuite(
+        suite=made,
+        members=tuple(changed),
+        detected_before=sum(problem.detected for problem in suite.problems),
+        confirmed=len(looked),
+        full=sum(member.full for member in looked),
+        kept=suite.members - len(looked),
+    )
 
 
-def _raised(member: Member, found: MemberConfirmation, comparator: str) -> Member | None:
-    tolerance = max(member.tolerance, found.needed)
-    # `max_abs` knows no scale.
-    limit = math.inf if comparator == Statistic.MAX_ABS else REFEREE_LIMIT
-    if found.invalid or tolerance > limit or not math.isfinite(tolerance):
-        return None
+def _calibrated(suite: Suite) -> Oracle:
+    oracle = suite_oracle(suite)
+    if not oracle.calibrated:
+        raise UserError(
+            f"the suite was chosen under {suite.oracle}, whose tolerance is the benchmark's and "
+            "not one an input; only tolerances of a calibrated oracle can be raised"
+        )
+    return oracle
+
+
+def _nothing_left(found: MemberConfirmation) -> str:
+    """Say why a member cannot stay; empty where it can."""
+    if found.invalid:
+        return f"nothing can be said there ({found.invalid})"
+    tolerance = max(found.tolerance, found.needed)
+    # The largest absolute difference has no scale.
+    limit = math.inf if found.comparator == Statistic.MAX_ABS else REFEREE_LIMIT
+    if tolerance > limit or not math.isfinite(tolerance):
+        return (
+            f"correct kernels need {found.needed:.3g} there, beyond {REFEREE_LIMIT:g} of the "
+            "output's scale"
+        )
+    return ""
+
+
+def _raised(member: Member, found: MemberConfirmation) -> Member:
     return replace(
         member,
-        tolerance=tolerance,
+        tolerance=max(member.tolerance, found.needed),
         # What it says of is the tolerance, which now holds at that length.
         reduction_ratio=max(member.reduction_ratio, found.reduction_ratio),
     )
@@ -169,27 +214,48 @@ def _raised(member: Member, found: MemberConfirmation, comparator: str) -> Membe
 
 @dataclass(frozen=True)
 class _Counting:
-    """Which mutants a suite counts, and whether those of locked rules are among them."""
+    """How a suite counts: which mutants, with those of locked rules, killed by how many members."""
 
     which: Denominator
     locked: bool
+    times: int = 1
 
     def rows(self, problem: ProblemSuite, matrix: Matrix, oracle: Oracle) -> NDArray[np.bool_]:
-        # Where the comparator was left open, kills of the default one are what counts.
+        """Return which rows of the problem's kill table count."""
+        # Where the comparator was left open, kills by the default one are what counts.
         opened = oracle.comparator == ANY
         own = replace(oracle, comparator=str(CALIBRATED_COMPARATOR)) if opened else oracle
         table = kill_table(matrix, problem.problem, own, include_locked=self.locked)
         return denominator_mask(matrix, table, self.which)
 
+    def kills(
+        self, problem: ProblemSuite, matrix: Matrix, oracle: Oracle
+    ) -> list[NDArray[np.bool_]]:
+        """Return which rows that count each member kills at its tolerance."""
+        rows = self.rows(problem, matrix, oracle)
+        found = []
+        for member in problem.members:
+            own = own_tolerance(member_oracle(oracle, member), member)
+            table = input_table(
+                matrix, problem.problem, own, member.input, include_locked=self.locked
+            )
+            column = table.kills[:, [table.inputs.index(member.input)]].toarray()[:, 0]
+            found.append(np.asarray(column & rows, dtype=np.bool_))
+        return found
 
-def _denominator(suite: Suite, matrix: Matrix, oracle: Oracle) -> _Counting:
-    """Return over which mutants a suite counts: it says how many, and not which."""
+    def detected(self, kills: Sequence[NDArray[np.bool_]]) -> int:
+        """Return how many mutants enough members kill."""
+        return int((np.sum(kills, axis=0, dtype=np.int64) >= self.times).sum())
+
+
+def _counting(suite: Suite, matrix: Matrix, oracle: Oracle) -> _Counting:
+    """Return how a suite counts: it says how many, and not which."""
     chosen = [problem for problem in suite.problems if problem.members]
     for locked in (False, True):
         for which in Denominator:
-            counting = _Counting(which, locked)
-            if all(counting.rows(p, matrix, oracle).sum() == p.mutants for p in chosen):
-                return counting
+            found = _Counting(which, locked)
+            if all(found.rows(p, matrix, oracle).sum() == p.mutants for p in chosen):
+                return _kills_asked(suite, chosen, matrix, oracle, found)
     raise UserError(
         "the suite counts other mutants than its matrix has; select it again with "
         "'suiteopt select -o'"
@@ -197,39 +263,32 @@ def _denominator(suite: Suite, matrix: Matrix, oracle: Oracle) -> _Counting:
 
 
 def _kills_asked(
-    most: int,
+    suite: Suite,
     chosen: Sequence[ProblemSuite],
     matrix: Matrix,
     oracle: Oracle,
     counting: _Counting,
-) -> int:
-    """Return how many members have to kill a mutant: the suite says how many are detected."""
-    for times in range(1, most + 1):
-        if all(
-            _detected(problem, problem.members, matrix, oracle, counting, times) == problem.detected
-            for problem in chosen
-        ):
-            return times
-    return 1
+) -> _Counting:
+    """Find out how many members have to kill a mutant: the suite says how many are detected."""
+    kills = [(problem, counting.kills(problem, matrix, oracle)) for problem in chosen]
+    for times in range(1, suite.budget + 1):
+        found = replace(counting, times=times)
+        if all(found.detected(each) == problem.detected for problem, each in kills):
+            return found
+    return counting
 
 
-def _detected(
-    problem: ProblemSuite,
-    members: Sequence[Member],
-    matrix: Matrix,
-    oracle: Oracle,
-    counting: _Counting,
-    times: int,
-) -> int:
-    """Return how many mutants that count are killed by as many members as it takes."""
-    if not members:
-        return 0
-    rows = counting.rows(problem, matrix, oracle)
-    kills = np.zeros(len(rows), dtype=np.int64)
-    for member in members:
-        own = own_tolerance(member_oracle(oracle, member), member)
-        table = member_table(
-            matrix, problem.problem, own, member.input, include_locked=counting.locked
-        )
-        kills += table.kills[:, [table.inputs.index(member.input)]].toarray()[:, 0]
-    return int(((kills >= times) & rows).sum())
+def _counted(
+    problem: ProblemSuite, matrix: Matrix, oracle: Oracle, counting: _Counting
+) -> ProblemSuite:
+    """Count what the members detect at their tolerances, and put the strongest first."""
+    kills = counting.kills(problem, matrix, oracle)
+    rest = list(range(len(kills)))
+    order, seen = [], np.zeros_like(kills[0])
+    while rest:
+        best = max(rest, key=lambda place: int((kills[place] & ~seen).sum()))
+        seen |= kills[best]
+        order.append(best)
+        rest.remove(best)
+    members = tuple(problem.members[place] for place in order)
+    return replace(problem, members=members, detected=counting.detected(kills))

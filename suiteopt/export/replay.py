@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from suiteopt.export.finding import Finding
-from suiteopt.export.member_table import member_table
 from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
+from suiteopt.matrix.closed import closed_cells, skipped_cells
 from suiteopt.matrix.kill import KillTable, kill_table
-from suiteopt.matrix.schema import ImplementationClass, Kind, Status
+from suiteopt.matrix.one_input import input_table
+from suiteopt.matrix.schema import ImplementationClass, Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Member, ProblemSuite, Suite
 
@@ -56,6 +57,7 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
             continue
         tables: dict[str, tuple[KillTable, KillTable]] = {}
         closed = closed_cells(matrix, problem.problem)
+        skipped = skipped_cells(replay, problem.problem)
         for member in problem.members:
             own = member_oracle(oracle, member)
             if own.comparator not in tables:
@@ -67,12 +69,18 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
             both = member.input in first.inputs and member.input in second.inputs
             if both and is_raised(first, member):
                 own = own_tolerance(own, member)
-                first = member_table(matrix, problem.problem, own, member.input)
-                second = member_table(
+                first = input_table(matrix, problem.problem, own, member.input)
+                second = input_table(
                     replay, problem.problem, own, member.input, include_locked=True
                 )
             yield from _check_member(
-                problem, member, first, second, stand_ins(replay, problem.problem), closed
+                problem,
+                member,
+                first,
+                second,
+                stand_ins(replay, problem.problem),
+                closed,
+                skipped,
             )
 
 
@@ -83,6 +91,7 @@ def _check_member(
     second: KillTable,
     instead: Mapping[str, str],
     closed: frozenset[tuple[str, str]],
+    skipped: frozenset[tuple[str, str]],
 ) -> Iterator[Finding]:
     if member.input not in first.inputs:
         yield Finding.failed(
@@ -94,7 +103,7 @@ def _check_member(
             "kills", problem.problem, member.input, "the replay does not hold this input"
         )
         return
-    result = compare(first, second, member.input, instead, closed)
+    result = compare(first, second, member.input, instead, closed, skipped)
     differing = (*result.lost, *result.gained)
     if differing:
         yield Finding.failed(
@@ -131,6 +140,7 @@ def compare(
     input_id: str,
     instead: Mapping[str, str],
     closed: frozenset[tuple[str, str]] = frozenset(),
+    skipped: frozenset[tuple[str, str]] = frozenset(),
 ) -> Comparison:
     """Compare the verdicts on one input of all mutants that ran in the first matrix.
 
@@ -143,10 +153,15 @@ def compare(
         The `stand_ins` of the second.
     closed : frozenset of (str, str)
         The `closed_cells` of the first: one that counts as no kill promises nothing.
+    skipped : frozenset of (str, str)
+        The `skipped_cells` of the second: no verdict.
     """
     one, other = verdicts(first, input_id), verdicts(second, input_id)
     one = {name: kill for name, kill in one.items() if kill or (name, input_id) not in closed}
-    found = {name: other.get(instead.get(name, name)) for name in one}
+    ran = {name: instead.get(name, name) for name in one}
+    found = {
+        name: None if (each, input_id) in skipped else other.get(each) for name, each in ran.items()
+    }
     shared = {name: verdict for name, verdict in one.items() if found[name] is not None}
     return Comparison(
         same=sum(verdict == found[name] for name, verdict in shared.items()),
@@ -154,17 +169,6 @@ def compare(
         gained=tuple(name for name, kill in shared.items() if not kill and found[name]),
         missing=tuple(name for name in one if found[name] is None),
     )
-
-
-def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
-    """Return mutant and input of the cells that were not run, their mutant being closed.
-
-    Whoever was fatal on two inputs is closed; it need not have been wrong on a third.
-    """
-    cells = matrix.cells(problem, ["implementation", "input", "status"])
-    closed = cells[cells["status"] == str(Status.CLOSED)]
-    names = closed["implementation"].astype(str), closed["input"].astype(str)
-    return frozenset(zip(*names, strict=True))
 
 
 def stand_ins(matrix: Matrix, problem: str) -> dict[str, str]:

@@ -79,7 +79,7 @@ def warning(found: Sequence[Shortened]) -> str:
         f"the tolerances of {named}{more} were calibrated at that part of the benchmark's "
         "reductions, and rounding errors grow with the length: right kernels may be rejected at "
         "full length; choose on a matrix of 'gpu-eval run --profile contract', measure the members "
-        "again with 'gpu-eval confirm', or choose with --oracle fixed:<tolerance>"
+        "again with 'gpu-eval confirm --raised FILE', or choose with --oracle fixed:<tolerance>"
     )
 
 
