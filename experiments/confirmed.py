@@ -134,8 +134,8 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
         f"{varied.all:,}, where the variation is made from the benchmark's shape. (A harness runs "
         "these at the shape that they have in the suite.)",
         f"- Of the {raised['confirmed']} of the benchmark's own shape {raised['raised']} "
-        f"tolerances were raised to what is needed there, and {len(raised['left_out'])} members left out: "
-        f"{', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is rejected, and at "
+        f"tolerances were raised to what is needed there, and {len(raised['left_out'])} members "
+        f"left out: {', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is rejected, and at "
         f"the shapes of the matrix the suite detects {raised['detected']:,} of "
         f"{raised['mutants']:,} faults, {raised['detected_before']:,} before.",
         "",

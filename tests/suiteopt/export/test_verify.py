@@ -214,7 +214,8 @@ def test_a_terminated_verification_leaves_neither_process_nor_directory(tmp_path
     process.terminate()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert said.startswith("error: interrupted")
+    # On a slow machine it has said before which file it loads.
+    assert said.splitlines()[-1].startswith("error: interrupted")
     assert list(scratch.iterdir()) == []
     with pytest.raises(ProcessLookupError):
         os.kill(loader, 0)
