@@ -135,8 +135,8 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
         "these at the shape that they have in the suite.)",
         f"- Of the {raised['confirmed']} of the benchmark's own shape {raised['raised']} "
         f"tolerances were raised to what is needed there, and {len(raised['left_out'])} members "
-        f"left out: {', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is rejected, and at "
-        f"the shapes of the matrix the suite detects {raised['detected']:,} of "
+        f"left out: {', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is "
+        f"rejected, and at the shapes of the matrix the suite detects {raised['detected']:,} of "
         f"{raised['mutants']:,} faults, {raised['detected_before']:,} before.",
         "",
         "Tolerance needed over the suite's: "
