@@ -27,5 +27,5 @@ def new(
         f"{created} holds a working problem; check it with\n"
         f"    gpu-eval corpus check user/{name} --corpus {place}\n"
         f"and measure it with\n"
-        f"    gpu-eval run --problem user/{name} --corpus {place} --output matrix-{name}",
+        f"    gpu-eval run --problem user/{name} --corpus {place} --output {name}-matrix",
     )
