@@ -23,8 +23,13 @@ import numpy as np
 
 from suiteopt.console import run_script
 from suiteopt.errors import UserError
+from suiteopt.export.replay import verdicts
+from suiteopt.matrix.closed import closed_cells
 from suiteopt.matrix.files import write_atomic
+from suiteopt.matrix.kill import kill_table
+from suiteopt.matrix.schema import EXCEPTION_STATUSES, ShapeScope, Status
 from suiteopt.matrix.store import Matrix, resolve_matrix
+from suiteopt.protocols import load_oracle
 
 RESULTS = Path(__file__).parent / "results"
 NAME = "confirmed"
@@ -32,6 +37,9 @@ WAYS = ("never run", "no number", "no difference", "below a tenth", "within the 
 """How a promised kill was lost: the matrix had not run the cell either, but taken it for fatal;
 the run gave nothing to measure; its output is the reference's to the bit; its error is below a
 tenth of the tolerance; or below the tolerance."""
+CLOSED_BY = ("own shape", "other shape, a crash or timeout", "other shape, launch errors alone")
+"""What closed a mutant: two exceptions, on a member of the benchmark's own shape; or on one of
+another shape two on such, at least one of them a crash or timeout; or refused launches alone."""
 _KEPT = ("input", "shape", "full", "scope", "reduction_ratio", "tolerance", "needed", "promised",
          "confirmed", "not_run", "gained", "controls_accepted")  # fmt: skip
 _TOTALS = ("members", "full", "promised", "confirmed", "not_confirmed", "never_run", "not_run",
@@ -52,11 +60,51 @@ def way(lost: Mapping[str, Any], tolerance: float) -> str:
     return WAYS[3] if critical < 0.1 * tolerance else WAYS[4]
 
 
-def condensed(answer: Mapping[str, Any]) -> dict[str, Any]:
+def taken_for_granted(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, dict[str, int]]:
+    """Count promised kills that the matrix did not run, its mutant being closed, by what closed it.
+
+    Returns
+    -------
+    dict of dict of int
+        By `CLOSED_BY`: ``promised``, and of these ``ran`` here and were ``confirmed``.
+    """
+    found = {by: dict.fromkeys(("promised", "ran", "confirmed"), 0) for by in CLOSED_BY}
+    scopes = matrix.inputs["scope"].astype(str)
+    odd = set(matrix.inputs["input"].astype(str)[scopes == str(ShapeScope.OTHER)])
+    oracle = load_oracle("calibrated")
+    for problem in answer["problems"]:
+        name = problem["problem"]
+        closed = closed_cells(matrix, name)
+        table = kill_table(matrix, name, oracle)
+        cells = matrix.cells(name, ["implementation", "input", "status"])
+        fatal = cells[
+            cells["status"].isin([str(s) for s in EXCEPTION_STATUSES - {Status.CLOSED}])
+            & cells["input"].isin(odd)
+        ]
+        crashed = fatal["implementation"][fatal["status"] != str(Status.LAUNCH_ERROR)]
+        crashes = set(crashed.astype(str))
+        for member in problem["members"]:
+            lost = {each["mutant"] for each in member["not_confirmed_items"]}
+            for mutant, kill in verdicts(table, member["input"]).items():
+                if not kill or (mutant, member["input"]) not in closed:
+                    continue
+                if member["input"] not in odd:
+                    by = CLOSED_BY[0]
+                else:
+                    by = CLOSED_BY[1] if mutant in crashes else CLOSED_BY[2]
+                ran = mutant not in member["not_run_items"]
+                found[by]["promised"] += 1
+                found[by]["ran"] += ran
+                found[by]["confirmed"] += ran and mutant not in lost
+    return found
+
+
+def condensed(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, Any]:
     """Return what is kept of an answer: totals, what was raised, and a row a member."""
     raised = answer["raised"]
     return {
         **{key: answer[key] for key in _TOTALS},
+        "taken_for_granted": taken_for_granted(answer, matrix),
         "raised": {key: value for key, value in raised.items() if key not in ("members", "suite")},
         "members_of_problems": {
             problem["problem"]: [
@@ -159,7 +207,24 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
                 f"| {member['input']} | {where} | {member['tolerance']:.2e} | "
                 f"{member['needed']:.2e} | {kinds} |"
             )
-    return "\n".join([*lines, "", *_lost(found, matrix), ""])
+    return "\n".join([*lines, "", *_granted(found), *_lost(found, matrix), ""])
+
+
+def _granted(found: Mapping[str, Any]) -> list[str]:
+    return [
+        "## Kills that the matrix takes for granted",
+        "",
+        "A mutant that is fatal on two inputs is closed on the others, which count as kills. Where "
+        "such a cell ran here:",
+        "",
+        "| closed by exceptions on | promised kills | ran | confirmed |",
+        "|---|---|---|---|",
+        *(
+            f"| {by} | {row['promised']} | {row['ran']} | {row['confirmed']} |"
+            for by, row in found["taken_for_granted"].items()
+        ),
+        "",
+    ]
 
 
 def _lost(found: Mapping[str, Any], matrix: Matrix) -> list[str]:
@@ -192,16 +257,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("answer", type=Path, help="what gpu-eval confirm --raised --json printed")
     given = parser.parse_args(arguments)
+    matrix = Matrix.open(resolve_matrix(None))
     try:
         answer = json.loads(given.answer.read_text("utf-8"))
-        found = condensed(answer)
+        if answer["matrix_id"] != matrix.id:
+            raise UserError(f"{given.answer} confirms a suite of another matrix than {matrix.path}")
+        found = condensed(answer, matrix)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{given.answer} is no answer of 'gpu-eval confirm --raised FILE --json'; give one"
         ) from error
-    matrix = Matrix.open(resolve_matrix(None))
-    if found["matrix_id"] != matrix.id:
-        raise UserError(f"{given.answer} confirms a suite of another matrix than {matrix.path}")
     write_atomic(RESULTS / f"{NAME}.json", (json.dumps(found, indent=1) + "\n").encode())
     write_atomic(RESULTS / f"{NAME}.md", page(found, matrix).encode())
     return 0

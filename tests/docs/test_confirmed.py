@@ -112,6 +112,17 @@ def test_the_sentences(found: Any, matrix: Matrix) -> None:
         f"reductions, {odd} varied in shape on purpose"
     ) in card
     assert f"{raised['raised']} raised, {len(raised['left_out'])} members left out" in card
+    own_shape, crashes, launches = found["taken_for_granted"].values()
+    assert (
+        f"Of {own_shape['promised']} such kills of the chosen members at the benchmark's own shape "
+        f"{own_shape['ran']} ran in the confirmation and {own_shape['confirmed']} are kills"
+    ) in card
+    assert crashes["ran"] == crashes["confirmed"]
+    assert (
+        f"of {crashes['promised']} after a crash or timeout {crashes['ran']} ran, all kills; but of "
+        f"{launches['promised']} after refused launches alone {launches['ran']} ran and "
+        f"{launches['confirmed']} are kills"
+    ) in card
     assert f"{share} of the detected faults that ran" in readme
     assert f"rejects none of {own.kept:,} controls" in targets
     assert f"rejects {own.rejected} of {own.all:,}, by {rejecting} of {len(at_own)}" in targets
