@@ -119,8 +119,8 @@ def test_the_sentences(found: Any, matrix: Matrix) -> None:
     ) in card
     assert crashes["ran"] == crashes["confirmed"]
     assert (
-        f"of {crashes['promised']} after a crash or timeout {crashes['ran']} ran, all kills; but of "
-        f"{launches['promised']} after refused launches alone {launches['ran']} ran and "
+        f"of {crashes['promised']} after a crash or timeout {crashes['ran']} ran, all kills; "
+        f"but of {launches['promised']} after refused launches alone {launches['ran']} ran and "
         f"{launches['confirmed']} are kills"
     ) in card
     assert f"{share} of the detected faults that ran" in readme
