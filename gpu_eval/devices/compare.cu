@@ -63,10 +63,36 @@
 #define ANEW(value) asm volatile("" : "+r"(value))
 #define AWAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 #else  // the host device
-#define COPY16(to, from) (*(float4*)(to) = *(const float4*)(from))
-#define COPY(to, from, bytes) memcpy(to, (const void*)(from), bytes)
+// A thread's copies arrive when it awaits them, and until then something else lies there: tests see
+// who reads too soon.
+struct Copy {
+    void* to;
+    unsigned long long from;
+    unsigned int bytes;
+};
+static Copy under_way[THREADS][12];
+static unsigned int copies[THREADS];
+
+static void begin_copy(void* to, unsigned long long from, unsigned int bytes)
+{
+    const unsigned int k = copies[threadIdx.x]++;
+    under_way[threadIdx.x][k] = {to, from, bytes};
+    memset(to, 0x5e - 4 * (int)k, bytes);
+}
+
+static void await_copies()
+{
+    for (unsigned int k = 0; k < copies[threadIdx.x]; ++k) {
+        const Copy& copy = under_way[threadIdx.x][k];
+        memcpy(copy.to, (const void*)copy.from, copy.bytes);
+    }
+    copies[threadIdx.x] = 0;
+}
+
+#define COPY(to, from, bytes) begin_copy(to, from, bytes)
+#define COPY16(to, from) COPY(to, from, 16)
 #define ANEW(value)
-#define AWAIT()
+#define AWAIT() await_copies()
 #define LOAD(pointer) (*(pointer))
 #define STORE(pointer, value) (*(pointer) = (value))
 #endif
@@ -353,7 +379,7 @@ static __device__ __forceinline__ float sure(float quotient)
 // The largest of the values that the lanes of a warp have, in all of them.
 static __device__ __forceinline__ unsigned int largest(unsigned int value)
 {
-#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+#ifdef __CUDACC_RTC__
     return __reduce_max_sync(0xffffffffu, value);
 #else
     for (int offset = 16; offset > 0; offset >>= 1)

@@ -16,6 +16,8 @@ from gpu_eval.devices.base import Binary, Device, KernelSource, Session
 from suiteopt.errors import MissingExtraError, UserError
 
 MINIMUM_BYTES = 2 << 30
+MINIMUM_CAPABILITY = (8, 0)
+"""Of ``cp.async``, by which ``compare.cu`` copies ahead."""
 
 OPEN_TRIES = 4
 OPEN_SECONDS = 3.0
@@ -37,7 +39,8 @@ class CudaDevice(Device):
     Raises
     ------
     UserError
-        If there is no driver, no such GPU, too little memory, or a package is missing.
+        If there is no driver, no such GPU, it is too old or has too little memory, or a package is
+        missing.
     """
 
     name = "cuda"
@@ -54,6 +57,11 @@ class CudaDevice(Device):
         device = _device(ordinal)
         self._model = str(device.name())
         major, minor = device.compute_capability()
+        if (major, minor) < MINIMUM_CAPABILITY:
+            raise UserError(
+                f"{self._model} has the compute capability {major}.{minor}, and the comparison of "
+                "outputs needs 8.0; use an A100 or a later GPU, or --device cpu"
+            )
         self.architecture = f"sm_{major}{minor}"
         self._memory = int(device.total_memory())
         self.ground = cuda_places.share(self._memory) if ground is None else ground

@@ -21,12 +21,12 @@ from suiteopt.export.confirmation import (
 )
 from suiteopt.export.replay import rejected_controls, stand_ins, verdicts
 from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
-from suiteopt.matrix.closed import closed_cells
+from suiteopt.matrix.closed import closed_cells, fatal_implementations
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.oracle import CALIBRATED_SAFETY, Oracle
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, ShapeScope, Status
+from suiteopt.matrix.schema import Kind, ShapeScope
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.verdict import CellBlock
 from suiteopt.suite import Member, ProblemSuite, Suite
@@ -178,9 +178,7 @@ class _Measured:
 
     @cached_property
     def _exceptions(self) -> frozenset[str]:
-        cells = self._matrix.cells(self._problem, ["implementation", "status"])
-        happened = [str(status) for status in EXCEPTION_STATUSES - {Status.CLOSED}]
-        return frozenset(cells["implementation"][cells["status"].isin(happened)].astype(str))
+        return fatal_implementations(self._matrix, self._problem)
 
     def fatal(self, names: Iterable[str]) -> set[str]:
         """Return which mutants ended in an exception on a member."""

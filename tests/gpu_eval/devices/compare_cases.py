@@ -1,7 +1,10 @@
 """Outputs that are hard to compare, what is to be said of them, ``compare.cu`` on a CPU."""
 
+import ctypes
 import itertools
-from collections.abc import Callable
+import mmap
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -120,6 +123,25 @@ def placed(array: NDArray[np.generic], offset: int = 0) -> NDArray[np.generic]:
     copy = room[start : start + array.nbytes].view(array.dtype)
     copy[:] = array
     return copy
+
+
+@contextmanager
+def before_a_guard(made: Made) -> Iterator[Made]:
+    """Copy arrays to where a page that may not be read begins behind each of them."""
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    with ExitStack() as stack:
+        copies = []
+        for array in made:
+            held = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+            room = np.frombuffer(mmap.mmap(-1, held + mmap.PAGESIZE), np.uint8)
+            guard = room.ctypes.data + held
+            assert protect(guard, mmap.PAGESIZE, 0) == 0
+            stack.callback(protect, guard, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE)
+            copy = room[held - array.nbytes : held].view(array.dtype)
+            copy[:] = array
+            copies.append(copy)
+        yield copies[0], copies[1], copies[2]
 
 
 def expected_maxima(out: Floats, reference: Floats, truth: Doubles) -> dict[str, float]:

@@ -37,6 +37,7 @@ from tests.gpu_eval.devices.compare_cases import (
     Doubles,
     Floats,
     Kernel,
+    before_a_guard,
     check,
     compiled_for_host,
     equal,
@@ -264,6 +265,15 @@ def test_quotients_of_denormal_numbers(kernel: Kernel) -> None:
     out, reference = words.view(np.float32)
     check(compared(kernel, out, reference, out.astype(np.float64))[0], out, reference,
           out.astype(np.float64))  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [4 * 31, 4 * 32, 4 * 63, 4 * THREADS + 4 * 31])
+def test_nothing_is_read_beyond_the_last_element(kernel: Kernel, count: int) -> None:
+    made = noisy(count, 1e-3)
+    with before_a_guard(made) as (o, r, t):
+        job = OutputJob(o.ctypes.data, r.ctypes.data, t.ctypes.data, count, POISON)
+        (record,) = kernel([job])
+    check(record, *made)
 
 
 def test_an_empty_output_is_all_zeros(kernel: Kernel) -> None:
