@@ -33,6 +33,7 @@ _STATUSES = {
     Status.LAUNCH_ERROR: "launch errors",
     Status.CLOSED: "closed",
     Status.DECIDED: "decided",
+    Status.INVALID: "on invalid inputs",
 }
 
 

@@ -7,7 +7,8 @@ From the answer of ``gpu-eval confirm`` to the suite of two inputs a problem::
         --json > confirm.json
     python -m experiments.confirmed confirm.json
 
-Writes ``experiments/results/confirmed.json`` and ``confirmed.md``.
+Writes ``experiments/results/confirmed.json`` and ``confirmed.md``. Cells that the matrix closed run
+only without ``--skip-fatal``, as in the first part of what is recorded there.
 """
 
 import argparse
@@ -215,9 +216,10 @@ def _granted(found: Mapping[str, Any]) -> list[str]:
         "## Kills that the matrix takes for granted",
         "",
         "A mutant that is fatal on two inputs is closed on the others, which count as kills. Where "
-        "such a cell ran here:",
+        "such a cell ran here (in the costliest problems, which were measured first and without "
+        "`--skip-fatal`):",
         "",
-        "| closed by exceptions on | promised kills | ran | confirmed |",
+        "| member; what closed the mutant | promised kills | ran | confirmed |",
         "|---|---|---|---|",
         *(
             f"| {by} | {row['promised']} | {row['ran']} | {row['confirmed']} |"

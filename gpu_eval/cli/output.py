@@ -32,7 +32,7 @@ DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", min=1, help="Worker processes; by default one a core, on a GPU two in turns."
+        "--jobs", min=1, help="Worker processes; by default one a core, four on each GPU."
     ),
 ]
 

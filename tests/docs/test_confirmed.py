@@ -123,6 +123,6 @@ def test_the_sentences(found: Any, matrix: Matrix) -> None:
         f"but of {launches['promised']} after refused launches alone {launches['ran']} ran and "
         f"{launches['confirmed']} are kills"
     ) in card
-    assert f"{share} of the detected faults that ran" in readme
+    assert f"of the detected faults that ran {share} are detected there" in readme
     assert f"rejects none of {own.kept:,} controls" in targets
     assert f"rejects {own.rejected} of {own.all:,}, by {rejecting} of {len(at_own)}" in targets
