@@ -28,7 +28,7 @@ from suiteopt.export.replay import verdicts
 from suiteopt.matrix.closed import closed_cells
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.kill import kill_table
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, ShapeScope, Status
+from suiteopt.matrix.schema import FATAL_STATUSES, ShapeScope, Status
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.protocols import load_oracle
 
@@ -79,8 +79,7 @@ def taken_for_granted(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, di
         table = kill_table(matrix, name, oracle)
         cells = matrix.cells(name, ["implementation", "input", "status"])
         fatal = cells[
-            cells["status"].isin([str(s) for s in EXCEPTION_STATUSES - {Status.CLOSED}])
-            & cells["input"].isin(odd)
+            cells["status"].isin([str(s) for s in FATAL_STATUSES]) & cells["input"].isin(odd)
         ]
         crashed = fatal["implementation"][fatal["status"] != str(Status.LAUNCH_ERROR)]
         crashes = set(crashed.astype(str))

@@ -20,7 +20,7 @@ from suiteopt.export.confirmation import (
     ProblemConfirmation,
 )
 from suiteopt.export.replay import rejected_controls, stand_ins, verdicts
-from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
+from suiteopt.export.suite_oracle import is_raised, member_oracle, suite_oracle
 from suiteopt.matrix.closed import closed_cells, fatal_implementations
 from suiteopt.matrix.kill import KillTable, kill_table, load_block
 from suiteopt.matrix.layout import layout_of
@@ -91,7 +91,7 @@ def _problem(
                 "select it again"
             )
         if is_raised(table, member):
-            judging = own_tolerance(own, member)
+            judging = own.at(member.tolerance)
             table = input_table(matrix, problem.problem, judging, member.input)
         found = side.member(member, own, table)
         killed = {name for name, kill in verdicts(table, member.input).items() if kill}
@@ -130,7 +130,7 @@ class _Measured:
                 f"{self._matrix.path} does not hold the member {member.input}; "
                 "measure the suite again into another directory"
             )
-        as_promised = own_tolerance(own, member)
+        as_promised = own.at(member.tolerance)
         safety = own.safety or CALIBRATED_SAFETY
         as_needed = replace(own, tolerance=None, by_dtype={}, safety=safety)
         here = self._table(as_promised, member.input)

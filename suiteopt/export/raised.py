@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.export.confirmation import Confirmation, MemberConfirmation
-from suiteopt.export.suite_oracle import member_oracle, own_tolerance, suite_oracle
+from suiteopt.export.suite_oracle import member_oracle, suite_oracle
 from suiteopt.matrix.denominator import Denominator, denominator_mask
-from suiteopt.matrix.kill import REFEREE_LIMIT, kill_table
+from suiteopt.matrix.kill import REFEREE_LIMIT, kill_table, load_block
 from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.oracle import CALIBRATED_COMPARATOR, Oracle
 from suiteopt.matrix.schema import ShapeScope, Statistic
 from suiteopt.matrix.store import Matrix
+from suiteopt.matrix.verdict import CellBlock
 from suiteopt.selection.comparators import ANY
 from suiteopt.suite import CONTRACT_SHAPE, Member, ProblemSuite, Suite
 
@@ -146,6 +147,7 @@ def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> R
         for member in problem.members
         if member.scope is not ShapeScope.OTHER
     }
+    looked: list[MemberConfirmation] = []
     changed: list[RaisedMember] = []
     problems = []
     for problem in suite.problems:
@@ -155,6 +157,7 @@ def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> R
             if member.shape_recipe != CONTRACT_SHAPE or here is None:
                 members.append(member)
                 continue
+            looked.append(here)
             why = _nothing_left(here)
             after = _raised(member, here)
             if why or after.tolerance != member.tolerance:
@@ -166,8 +169,6 @@ def raised(suite: Suite, matrix: Matrix, found: Confirmation, command: str) -> R
             kept = replace(problem, members=tuple(members))
             problems.append(_counted(kept, matrix, oracle, counting))
     made = replace(suite, problems=tuple(problems), command=f"{suite.command}; {command}")
-    at_own = [m for p in suite.problems for m in p.members if m.shape_recipe == CONTRACT_SHAPE]
-    looked = [confirmed[member.input] for member in at_own if member.input in confirmed]
     return RaisedSuite(
         suite=made,
         members=tuple(changed),
@@ -233,11 +234,19 @@ class _Counting:
     ) -> list[NDArray[np.bool_]]:
         """Return which rows that count each member kills at its tolerance."""
         rows = self.rows(problem, matrix, oracle)
+        blocks: dict[str, CellBlock] = {}
         found = []
         for member in problem.members:
-            own = own_tolerance(member_oracle(oracle, member), member)
+            own = member_oracle(oracle, member).at(member.tolerance)
+            if own.comparator not in blocks:
+                blocks[own.comparator] = load_block(matrix, problem.problem, own)
             table = input_table(
-                matrix, problem.problem, own, member.input, include_locked=self.locked
+                matrix,
+                problem.problem,
+                own,
+                member.input,
+                include_locked=self.locked,
+                block=blocks[own.comparator],
             )
             column = table.kills[:, [table.inputs.index(member.input)]].toarray()[:, 0]
             found.append(np.asarray(column & rows, dtype=np.bool_))
@@ -250,6 +259,13 @@ class _Counting:
 
 def _counting(suite: Suite, matrix: Matrix, oracle: Oracle) -> _Counting:
     """Return how a suite counts: it says how many, and not which."""
+    # Asked before anything is measured, and again afterwards.
+    return matrix.remember(
+        f"counting of {suite.hash}", lambda: _found_counting(suite, matrix, oracle)
+    )
+
+
+def _found_counting(suite: Suite, matrix: Matrix, oracle: Oracle) -> _Counting:
     chosen = [problem for problem in suite.problems if problem.members]
     for locked in (False, True):
         for which in Denominator:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suiteopt.export.finding import Finding
-from suiteopt.export.suite_oracle import is_raised, member_oracle, own_tolerance, suite_oracle
+from suiteopt.export.suite_oracle import is_raised, member_oracle, suite_oracle
 from suiteopt.matrix.closed import closed_cells, skipped_cells
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.one_input import input_table
@@ -58,6 +58,7 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
         tables: dict[str, tuple[KillTable, KillTable]] = {}
         closed = closed_cells(matrix, problem.problem)
         skipped = skipped_cells(replay, problem.problem)
+        instead = stand_ins(replay, problem.problem)
         for member in problem.members:
             own = member_oracle(oracle, member)
             if own.comparator not in tables:
@@ -68,20 +69,12 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
             first, second = tables[own.comparator]
             both = member.input in first.inputs and member.input in second.inputs
             if both and is_raised(first, member):
-                own = own_tolerance(own, member)
+                own = own.at(member.tolerance)
                 first = input_table(matrix, problem.problem, own, member.input)
                 second = input_table(
                     replay, problem.problem, own, member.input, include_locked=True
                 )
-            yield from _check_member(
-                problem,
-                member,
-                first,
-                second,
-                stand_ins(replay, problem.problem),
-                closed,
-                skipped,
-            )
+            yield from _check_member(problem, member, first, second, instead, closed, skipped)
 
 
 def _check_member(

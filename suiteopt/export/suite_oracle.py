@@ -27,11 +27,6 @@ def member_oracle(oracle: Oracle, member: Member) -> Oracle:
     return replace(oracle, comparator=member.comparator) if oracle.comparator == ANY else oracle
 
 
-def own_tolerance(oracle: Oracle, member: Member) -> Oracle:
-    """Return a member's oracle at the tolerance that the suite gives it, whatever controls say."""
-    return replace(oracle, tolerance=member.tolerance, by_dtype={}, safety=None)
-
-
 def is_raised(table: KillTable, member: Member) -> bool:
     """Tell whether a suite gives a member another tolerance than its calibrated oracle does.
 

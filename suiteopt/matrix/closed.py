@@ -1,6 +1,6 @@
 """Cells that did not run because their mutant was closed, or left out."""
 
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Status
+from suiteopt.matrix.schema import FATAL_STATUSES, Status
 from suiteopt.matrix.store import Matrix
 
 
@@ -19,7 +19,7 @@ def closed_cells(matrix: Matrix, problem: str) -> frozenset[tuple[str, str]]:
 def fatal_implementations(matrix: Matrix, problem: str) -> frozenset[str]:
     """Return the implementations that ran and ended in an exception on some input."""
     cells = matrix.cells(problem, ["implementation", "status"])
-    happened = [str(status) for status in EXCEPTION_STATUSES - {Status.CLOSED}]
+    happened = [str(status) for status in FATAL_STATUSES]
     return frozenset(cells["implementation"][cells["status"].isin(happened)].astype(str))
 
 

@@ -69,8 +69,7 @@ def with_tolerances(matrix: Matrix, table: KillTable, tolerances: Mapping[str, f
     in_force, rejections = table.tolerances.copy(), table.control_rejections.copy()
     block = load_block(matrix, table.problem, table.oracle)
     for name, value in mine.items():
-        fixed = replace(table.oracle, tolerance=value, by_dtype={}, safety=None)
-        one = input_table(matrix, table.problem, fixed, name, block=block)
+        one = input_table(matrix, table.problem, table.oracle.at(value), name, block=block)
         column = table.inputs.index(name)
         kills[:, column] = one.kills[:, [column]].toarray()[:, 0]
         slack[:, column] = one.slack[:, [column]].toarray()[:, 0]

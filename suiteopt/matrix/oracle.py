@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from suiteopt.errors import UserError
@@ -95,6 +95,10 @@ class Oracle:
     def judges_truth(self) -> bool:
         """Whether the comparator looks at the fp64 truth and not at the own reference."""
         return self.comparator in {str(statistic) for statistic in TRUTH_STATISTICS}
+
+    def at(self, tolerance: float) -> "Oracle":
+        """Return the same oracle with this one tolerance, in units of the comparator."""
+        return replace(self, tolerance=tolerance, by_dtype={}, safety=None)
 
     def fixed_tolerance(self, dtype: str) -> float:
         """Return the tolerance for a dtype.

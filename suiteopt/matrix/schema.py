@@ -128,7 +128,10 @@ class Status(StrEnum):
     INVALID = "invalid"
 
 
-EXCEPTION_STATUSES = frozenset({Status.CRASH, Status.TIMEOUT, Status.LAUNCH_ERROR, Status.CLOSED})
+FATAL_STATUSES = frozenset({Status.CRASH, Status.TIMEOUT, Status.LAUNCH_ERROR})
+"""Exceptions that happened."""
+EXCEPTION_STATUSES = FATAL_STATUSES | {Status.CLOSED}
+"""These, and the cells that need not run because of them."""
 MEASURED_STATUSES = frozenset({Status.OK, Status.NONFINITE, Status.OUT_OF_BOUNDS, Status.UNWRITTEN})
 DECIDED_TOLERANCE = 0.1
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suiteopt.errors import UserError
 from suiteopt.matrix.checks import check_statistic, check_unique
 from suiteopt.matrix.oracle import Oracle
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, MEASURED_STATUSES, Status
+from suiteopt.matrix.schema import FATAL_STATUSES, MEASURED_STATUSES, Status
 from suiteopt.matrix.tables import maximum_column
 
 
@@ -174,7 +174,7 @@ def positions_of_cells(
 
 def fatal_elsewhere(status: NDArray[np.int64], odd: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which cells are exceptions that happened on an input of another shape."""
-    return odd & _member(status, EXCEPTION_STATUSES - {Status.CLOSED})
+    return odd & _member(status, FATAL_STATUSES)
 
 
 def _member(

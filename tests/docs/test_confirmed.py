@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from experiments.confirmed import NAME, RESULTS, controls, members, page
-from suiteopt.export.suite_oracle import own_tolerance, suite_oracle
+from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.matrix.denominator import denominator_mask
 from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.suite import CONTRACT_SHAPE, Suite
+from tests.docs.pages import flat
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,7 +75,7 @@ def test_what_the_suite_detects(found: Any, suite: Suite, matrix: Matrix) -> Non
     for part in suite.problems:
         killed = np.zeros(1, dtype=np.bool_)
         for member in part.members:
-            own = own_tolerance(oracle, member)
+            own = oracle.at(member.tolerance)
             table = input_table(matrix, part.problem, own, member.input)
             kills = table.kills.toarray()[:, table.inputs.index(member.input)]
             killed = killed | (kills & denominator_mask(matrix, table))
@@ -89,9 +90,9 @@ def test_the_sentences(found: Any, matrix: Matrix) -> None:
     share = f"{100 * found['detected_confirmed'] / ran:.1f}%"
     at_own = [row for row in members(found) if row["scope"] != "other"]
     rejecting = sum(bool(row["rejected"]) for row in at_own)
-    card = " ".join((matrix.path / "README.md").read_text("utf-8").split())
-    gpu = " ".join((ROOT / "docs" / "gpu.md").read_text("utf-8").split())
-    targets = " ".join((ROOT / "docs" / "targets.md").read_text("utf-8").split())
+    card = flat(matrix.path / "README.md")
+    gpu = flat(ROOT / "docs" / "gpu.md")
+    targets = flat(ROOT / "docs" / "targets.md")
     readme = (ROOT / "README.md").read_text("utf-8")
     for text in (card, gpu):
         assert f"{found['promised']:,} promised kills {found['confirmed']:,} are confirmed" in text

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.bench_gpu_stage import NAME, save
+from tests.docs.pages import flat
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "experiments" / "results"
 PAGE = (ROOT / "docs" / "gpu.md").read_text("utf-8")
 CARDS = {
-    json.loads(header.read_text("utf-8"))["id"]: " ".join(
-        (header.parent / "README.md").read_text("utf-8").split()
-    )
+    json.loads(header.read_text("utf-8"))["id"]: flat(header.parent / "README.md")
     for header in (ROOT / "matrices").glob("kernelbench-*/matrix.json")
 }
 """Cards of the matrices that ship, by id."""
@@ -49,9 +48,9 @@ def test_the_repeat_is_its_record() -> None:
     (calibrated,) = (v for v in found["verdicts"] if v["oracle"] == "calibrated")
     (suite,) = (s for s in found["suites"] if s["oracle"] == "calibrated")
     detected = {name: t["detected"] for name, t in suite["detected"].items()}
-    flat = " ".join(PAGE.split())
+    one_line = flat(ROOT / "docs" / "gpu.md")
     card = CARDS.get(found["A"]["matrix_id"])  # of a matrix that ships no more, the page alone
-    for text in (flat, *([] if card is None else [card])):
+    for text in (one_line, *([] if card is None else [card])):
         assert f"{cells['equal']:,}" in text
         assert f"{found['flagged']['cells']:,}" in text
         assert f"{quiet['cells']} to {quiet['implementations']} more" in text
@@ -60,7 +59,7 @@ def test_the_repeat_is_its_record() -> None:
         assert f"{quiet['ran_once_in_both']}" in text
         assert f"{detected['suite of A on B']}" in text
         assert f"{detected['suite of B on B']}" in text
-    stood = re.search(r"the CPU matrix of six problems, as it stood at commit (\w+)", flat)
+    stood = re.search(r"the CPU matrix of six problems, as it stood at commit (\w+)", one_line)
     if record("cpu_vs_gpu")["cpu"]["matrix_id"] == matrix_id("kernelbench-l1-6-cpu"):
         assert stood is None
     else:
@@ -105,7 +104,7 @@ def test_the_times_of_compiling_are_those_of_the_benchmark() -> None:
     (before,) = rows("all with hashes as they were before")
     assert now[1] == f"{ms['whole']:.1f}: {total['mutants_a_second']} mutants/s"
     assert before[1] == f"{ms['whole_before']:.1f}: {total['mutants_a_second_before']} mutants/s"
-    text = " ".join((ROOT / "docs" / "gpu.md").read_text("utf-8").split())
+    text = flat(ROOT / "docs" / "gpu.md")
     assert f"a unit of 48 from each of {len(found['problems'])} problems" in text
     assert f"Hashes were {ms['hash_before']:.1f} ms" in text
     assert f"it gives {total['faster']} times as many mutants a second" in text
