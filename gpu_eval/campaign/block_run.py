@@ -15,7 +15,7 @@ from gpu_eval.campaign.losses import LostCellError
 from gpu_eval.campaign.phases import Phases
 from gpu_eval.campaign.tasks import CellTask
 from gpu_eval.devices.base import DeviceLostError, Outcome
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Role, Status
+from suiteopt.matrix.schema import CLOSING_STATUSES, EXCEPTION_STATUSES, Kind, Role, Status
 
 DEADLINE_FACTOR = 20.0
 """A run may take this many times its substrate's own time (or the floor, if that is more)."""
@@ -152,8 +152,9 @@ class BlockRun:
             progress.racy.add(subject.id)
         status = progress.table.add(row, column, outcomes)
         self.beacon.end()
-        if status in EXCEPTION_STATUSES:
+        if status in CLOSING_STATUSES:
             progress.fatal[subject.id].add(pool_input.scope)
+        if status in EXCEPTION_STATUSES:
             progress.messages.setdefault(subject.id, outcomes[0].message[:500])
             if outcomes[0].message.startswith(RAISED):
                 progress.raised.setdefault(subject.id, outcomes[0].message[:500])

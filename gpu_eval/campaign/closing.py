@@ -6,7 +6,7 @@ from gpu_eval.devices.base import Outcome
 from suiteopt.matrix.schema import DECIDED_TOLERANCE, MEASURED_STATUSES, STATISTICS, ShapeScope
 
 FATAL_LIMIT = 2
-"""On how many inputs a mutant is fatal before it is closed."""
+"""On how many inputs a mutant crashes or runs out of time before it is closed."""
 
 FATAL_LIMIT_CONFIRMING = 1
 """The same in a confirmation, which asks whether a suite still detects a mutant: one member that is
@@ -26,11 +26,12 @@ A mutant that any statistic sees only faintly is run on every draw.
 
 
 class FatalRecord:
-    """On which inputs a mutant was fatal, by the scope of their shapes.
+    """On which inputs a mutant crashed or ran out of time, by the scope of their shapes.
 
-    As many fatal inputs as are allowed close a mutant, but a crash at an odd shape (one row, a
-    prime length) says nothing of the contract's: fatal inputs of ``other`` scope close only inputs
-    of that scope.
+    A refused launch does not count: it costs no context, and says nothing of the next shape. As
+    many fatal inputs as are allowed close a mutant, but a crash at an odd shape (one row, a prime
+    length) says nothing of the contract's: fatal inputs of ``other`` scope close only inputs of
+    that scope.
     """
 
     def __init__(self, strong: int = 0, other: int = 0) -> None:

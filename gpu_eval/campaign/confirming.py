@@ -17,8 +17,8 @@ from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.devices.base import Device
 from gpu_eval.devices.registry import open_device
 from suiteopt.errors import UserError
-from suiteopt.matrix.closed import skipped_cells
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind
+from suiteopt.matrix.closed import closing_implementations, skipped_cells
+from suiteopt.matrix.schema import CLOSING_STATUSES, Kind, Status
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Suite
 
@@ -64,7 +64,8 @@ def request(
     corpora : tuple of str
     command : str
     skip_fatal : bool
-        Whether to leave out mutants on members on which they were fatal, or closed, in that matrix.
+        Whether to leave out mutants on members on which they crashed, ran out of time, or were
+        closed by that, in that matrix.
     """
     measured = PROFILES.get(matrix.meta.profile)
     return Settings(
@@ -80,17 +81,22 @@ def request(
 
 
 def _fatal(suite: Suite, matrix: Matrix) -> tuple[tuple[str, str], ...]:
-    """Return mutant and member of the cells that were fatal or closed, sorted."""
+    """Return mutant and member of the cells that crashed, ran out of time or were closed by that.
+
+    A refused launch costs no context, here either: it runs, and so does what it once closed.
+    """
     found: list[tuple[str, str]] = []
     for problem in suite.problems:
         if problem.members:
             table = matrix.implementations_of(problem.problem)
             mutants = table["implementation"][table["kind"] == str(Kind.MUTANT)].astype(str)
+            closing = closing_implementations(matrix, problem.problem)
             cells = matrix.cells(problem.problem, ["implementation", "input", "status"])
+            costly = [str(status) for status in (*CLOSING_STATUSES, Status.CLOSED)]
             fatal = cells[
                 cells["input"].isin([member.input for member in problem.members])
-                & cells["status"].isin([str(status) for status in EXCEPTION_STATUSES])
-                & cells["implementation"].isin(mutants)
+                & cells["status"].isin(costly)
+                & cells["implementation"].isin(closing.intersection(mutants))
             ]
             names = fatal["implementation"].astype(str), fatal["input"].astype(str)
             found.extend(zip(*names, strict=True))

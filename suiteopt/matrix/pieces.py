@@ -115,7 +115,7 @@ def some_rows(cells: Iterable[CellBlock], rows: NDArray[np.bool_]) -> CellBlock:
 def _first_pass(
     matrix: Matrix, problem: str, layout: Layout
 ) -> tuple[NDArray[np.bool_] | None, int]:
-    """Which implementations are fatal at other shapes, None out of order; and how many cells."""
+    """Which implementations crash at other shapes, None out of order; and how many cells."""
     fatal = np.zeros(len(layout.ids), dtype=np.bool_)
     where = str(matrix.path / cells_file(problem))
     reached, count = -1, 0

@@ -108,9 +108,10 @@ class Status(StrEnum):
     An exception (``crash``, ``timeout``, ``launch_error``) is a kill under every protocol.
     ``closed`` stands for a cell that need not run because its mutant was fatal on two inputs (in a
     confirmation on another member, or on this one in the suite's matrix): a kill, except on inputs
-    of another shape than the contract's or the profile's where the mutant was fatal on none of
-    those. ``decided`` stands for a later own draw of a mutant that the first one showed to be far
-    off: a kill at every tolerance up to 0.1, unknown above. ``out_of_bounds`` and ``unwritten`` are
+    of another shape than the contract's or the profile's where the mutant crashed or ran out of
+    time on none of those: a launch that is refused at one shape need not be at the next.
+    ``decided`` stands for a later own draw of a mutant that the first one showed to be far off: a
+    kill at every tolerance up to 0.1, unknown above. ``out_of_bounds`` and ``unwritten`` are
     witnesses that a mutant is wrong; whether they are kills is said by their statistics (for
     ``unwritten`` those of a rerun over the stale correct result).
     ``invalid`` marks an input on which the reference or the substrate itself fails.
@@ -128,7 +129,9 @@ class Status(StrEnum):
     INVALID = "invalid"
 
 
-FATAL_STATUSES = frozenset({Status.CRASH, Status.TIMEOUT, Status.LAUNCH_ERROR})
+CLOSING_STATUSES = frozenset({Status.CRASH, Status.TIMEOUT})
+"""Exceptions that may close a mutant. A refused launch costs nothing, and hangs on the shape."""
+FATAL_STATUSES = CLOSING_STATUSES | {Status.LAUNCH_ERROR}
 """Exceptions that happened."""
 EXCEPTION_STATUSES = FATAL_STATUSES | {Status.CLOSED}
 """These, and the cells that need not run because of them."""

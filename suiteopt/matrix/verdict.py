@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suiteopt.errors import UserError
 from suiteopt.matrix.checks import check_statistic, check_unique
 from suiteopt.matrix.oracle import Oracle
-from suiteopt.matrix.schema import FATAL_STATUSES, MEASURED_STATUSES, Status
+from suiteopt.matrix.schema import CLOSING_STATUSES, MEASURED_STATUSES, Status
 from suiteopt.matrix.tables import maximum_column
 
 
@@ -35,7 +35,8 @@ class CellBlock:
     decided : ndarray of bool
         Whether the cell was not run because an earlier own draw decided it.
     passed_over : ndarray of bool
-        Whether the cell was not run, its mutant being fatal at other shapes alone: no kill.
+        Whether the cell was not run, its mutant being closed, and nothing says that it would be
+        fatal at this shape: no kill.
     """
 
     rows: NDArray[np.int64]
@@ -110,12 +111,12 @@ def cell_block(
     varied : ndarray of bool, inputs
         Which inputs have another shape than the contract's or the profile's. Who is fatal there
         need not be elsewhere, and the other way round: a ``closed`` cell counts as fatal on them
-        only where its mutant was fatal on one of them.
+        only where its mutant crashed or ran out of time on one of them.
     where : str
         What to call the file in an error.
     fatal : ndarray of bool, implementations, optional
-        Which of them were fatal on an input of another shape, where ``table`` is a part of the
-        cells and does not tell.
+        Which of them crashed or ran out of time on an input of another shape, where ``table`` is a
+        part of the cells and does not tell.
 
     Raises
     ------
@@ -173,8 +174,11 @@ def positions_of_cells(
 
 
 def fatal_elsewhere(status: NDArray[np.int64], odd: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which cells are exceptions that happened on an input of another shape."""
-    return odd & _member(status, FATAL_STATUSES)
+    """Tell which cells are crashes or timeouts on an input of another shape.
+
+    A refused launch is none: a grid that is empty at one shape need not be at the next.
+    """
+    return odd & _member(status, CLOSING_STATUSES)
 
 
 def _member(

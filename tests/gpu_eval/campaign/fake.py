@@ -39,8 +39,8 @@ class FakeDevice(Device):
     ----------
     acts : mapping of str to str
         By a part of an implementation's id: ``die``, ``exit``, ``hang``, ``raise``, ``corrupt``,
-        ``timeout``, ``crash``, ``race``, ``out_of_bounds``, ``unwritten``, ``nan``, ``far``,
-        ``lose`` (the device, with a known outcome), ``poison`` (it without saying so), ``late``
+        ``timeout``, ``crash``, ``launch_error``, ``race``, ``out_of_bounds``, ``unwritten``,
+        ``nan``, ``far``, ``lose`` (the device, with a known outcome), ``poison`` (it without saying so), ``late``
         (it, which shows only when the next input is bound), ``scribble`` (over the references),
         ``stray`` (into memory of nobody, which its own run shows once somebody has looked there).
         After `` on `` a part of the inputs' keys on which alone it does so.
@@ -144,7 +144,7 @@ class FakeSession(Session):
         if CORRUPTED["memory"] and ":substrate:" not in binary.id and act != "corrupt":
             os._exit(139)
         self._disturb(act)
-        if act in ("timeout", "crash"):
+        if act in ("timeout", "crash", "launch_error"):
             return Outcome(Status(act), message=f"planned {act}")
         size = 0.0
         if ":substrate:" not in binary.id and ":control:" not in binary.id:

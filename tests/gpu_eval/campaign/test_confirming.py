@@ -150,6 +150,25 @@ def test_fatal_on_a_member_is_not_run_on_the_others(
     assert problem.detected_confirmed == problem.detected_promised
 
 
+def test_a_refused_launch_is_not_left_out(baseline: Baseline, tmp_path: Path) -> None:
+    refused = tiny.mutants(baseline.corpus)[0]
+    settings = tiny.settings(baseline.corpus)
+    device = FakeDevice(acts={refused: "launch_error"})
+    start(tmp_path / "before", settings, device, Silent())
+    before = Matrix.open(tmp_path / "before")
+    made = calibrated(before, [OWN, LATTICE])
+    wanted = confirming.request(
+        made, before, "full", (str(baseline.corpus),), "gpu-eval confirm", skip_fatal=True
+    )
+    assert wanted.skipped == ()
+    found = measured(wanted, tmp_path / "out", device)
+    (problem,) = confirm(made, before, found).problems
+    statuses = found.cells("test/one").query("implementation == @refused")["status"]
+    assert statuses.astype(str).tolist() == ["launch_error", "launch_error"]
+    assert problem.detected_not_run == 0
+    assert all(refused not in m.not_run and m.confirmed == m.promised for m in problem.members)
+
+
 @pytest.mark.parametrize("skip", [True, False])
 def test_what_ended_in_an_exception_before_may_be_left_out(
     baseline: Baseline, tmp_path: Path, skip: bool

@@ -24,6 +24,7 @@ ACTS = (
     "nan",
     "far",
     "hang",
+    "launch_error",
     "stillborn",
 )
 
@@ -85,6 +86,16 @@ def test_fatal_mutants(disturbed: Disturbed, act: str, status: str) -> None:
     fatal(tiny.cells_of(disturbed.root, name), status)
     row = tiny.row_of(disturbed.root, name)
     assert (row["witness"], row["witness_how"]) == ("contract", status)
+
+
+def test_a_refused_launch_closes_nothing(disturbed: Disturbed) -> None:
+    """It costs no context, and at the next shape the launch need not be refused."""
+    name = disturbed.victims["launch_error"]
+    cells = tiny.cells_of(disturbed.root, name)
+    assert set(cells["status"]) == {"launch_error"}
+    assert len(cells) == len(Matrix.open(disturbed.root).inputs_of("test/one"))
+    row = tiny.row_of(disturbed.root, name)
+    assert (row["witness"], row["witness_how"]) == ("contract", "launch_error")
 
 
 @pytest.mark.parametrize(

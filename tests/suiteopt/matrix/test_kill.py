@@ -19,7 +19,14 @@ from suiteopt.matrix.kill import (
 )
 from suiteopt.matrix.oracle import Nonfinite, fixed, parse_oracle
 from suiteopt.matrix.rounding import round_up_12
-from suiteopt.matrix.schema import EXCEPTION_STATUSES, Kind, Statistic, Status
+from suiteopt.matrix.schema import (
+    CLOSING_STATUSES,
+    EXCEPTION_STATUSES,
+    FATAL_STATUSES,
+    Kind,
+    Statistic,
+    Status,
+)
 from suiteopt.matrix.store import Matrix
 from suiteopt.matrix.writer import MatrixWriter
 from tests.suiteopt.builders import CONTROLS, SURVIVED, cell, header, tiny_matrix
@@ -190,6 +197,19 @@ def test_closed_says_nothing_of_other_shapes_unless_one_of_them_was_fatal(tmp_pa
         assert kills[0, columns].tolist() == [True, True, False, False]
         assert kills[1, columns].tolist() == [True, True, True, True]
         assert ran[:, columns].all()
+
+
+@pytest.mark.parametrize("status", sorted(FATAL_STATUSES))
+def test_a_refused_launch_at_one_odd_shape_says_nothing_of_the_next(
+    tmp_path: Path, status: Status
+) -> None:
+    inputs = {f"{P}:i{j}": {"scope": "other"} for j in (1, 2)}
+    matrix = tiny_matrix(tmp_path / "m", {P: [[1, status, Status.CLOSED]]}, inputs=inputs)
+    for oracle in (FIXED, CALIBRATED):
+        table = kill_table(matrix, P, oracle)
+        columns = [table.inputs.index(f"{P}:i{j}") for j in range(3)]
+        kills = table.kills.toarray()[0, columns].tolist()
+        assert kills == [True, True, status in CLOSING_STATUSES]
 
 
 def test_decided_is_a_kill_up_to_a_tenth_and_refused_above(tmp_path: Path) -> None:

@@ -22,7 +22,17 @@ from tests.suiteopt.builders import cell, header, tiny_matrix
 P = "level1/001"
 ORACLE = calibrated()
 ENTRIES = st.sampled_from(
-    [True, False, 1e-3, None, Status.CRASH, Status.CLOSED, Status.UNWRITTEN, Status.NONFINITE]
+    [
+        True,
+        False,
+        1e-3,
+        None,
+        Status.CRASH,
+        Status.LAUNCH_ERROR,
+        Status.CLOSED,
+        Status.UNWRITTEN,
+        Status.NONFINITE,
+    ]
 )
 
 
