@@ -40,9 +40,10 @@ class FakeDevice(Device):
     acts : mapping of str to str
         By a part of an implementation's id: ``die``, ``exit``, ``hang``, ``raise``, ``corrupt``,
         ``timeout``, ``crash``, ``launch_error``, ``race``, ``out_of_bounds``, ``unwritten``,
-        ``nan``, ``far``, ``lose`` (the device, with a known outcome), ``poison`` (it without saying so), ``late``
-        (it, which shows only when the next input is bound), ``scribble`` (over the references),
-        ``stray`` (into memory of nobody, which its own run shows once somebody has looked there).
+        ``nan``, ``far``, ``lose`` (the device, with a known outcome), ``poison`` (it without
+        saying so), ``late`` (it, which shows only when the next input is bound), ``scribble``
+        (over the references), ``stray`` (into memory of nobody, which its own run shows once
+        somebody has looked there).
         After `` on `` a part of the inputs' keys on which alone it does so.
     lane_count : int
         How many jobs a session has under way at the same time.
