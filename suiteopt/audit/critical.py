@@ -77,9 +77,7 @@ def critical_table(
     block = cell_block(
         matrix.cells_table(problem, needed_columns(oracle)),
         oracle,
-        layout.rows,
-        layout.columns,
-        layout.varied,
+        layout,
         str(matrix.path / cells_file(problem)),
     )
     beyond = np.nextafter(DECIDED_TOLERANCE, np.inf)

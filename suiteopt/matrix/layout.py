@@ -27,6 +27,8 @@ class Layout:
         Ids of the inputs.
     valid, candidate, varied : ndarray of bool, inputs
         The last: of another shape than the contract's or the profile's.
+    shapes : ndarray of int64, inputs
+        Equal for inputs of the same shape; 0 to the number of shapes less one.
     blind, identical : ndarray of bool, implementations
     always, locked : ndarray of bool, implementations
         Rows of every kill table, and rows of one that counts locked mutants.
@@ -42,6 +44,7 @@ class Layout:
     valid: NDArray[np.bool_]
     candidate: NDArray[np.bool_]
     varied: NDArray[np.bool_]
+    shapes: NDArray[np.int64]
     blind: NDArray[np.bool_]
     identical: NDArray[np.bool_]
     always: NDArray[np.bool_]
@@ -115,6 +118,7 @@ def _build(matrix: Matrix, problem: str) -> Layout:
         valid=inputs["valid"].to_numpy(dtype=np.bool_),
         candidate=(inputs["role"] == str(Role.CANDIDATE)).to_numpy(dtype=np.bool_),
         varied=is_varied(inputs),
+        shapes=np.unique(inputs["shape"].astype(str), return_inverse=True)[1],
         blind=implementations["blind"].to_numpy(dtype=np.bool_),
         identical=implementations["identical"].to_numpy(dtype=np.bool_),
         always=np.asarray((mutant & ~shut) | others, dtype=np.bool_),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from suiteopt.matrix.exceptions import Exceptions
 from suiteopt.matrix.layout import Layout, layout_of
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
@@ -17,7 +18,6 @@ from suiteopt.matrix.tables import cells_file
 from suiteopt.matrix.verdict import (
     CellBlock,
     cell_block,
-    fatal_elsewhere,
     needed_columns,
     positions_of_cells,
 )
@@ -35,8 +35,8 @@ class CellPieces:
     matrix : Matrix
     problem : str
     oracle : Oracle
-    fatal : ndarray of bool, implementations
-        Which of them were fatal on an input of another shape, wherever in the file.
+    exceptions : Exceptions
+        Of all cells of the file.
     count : int
         Number of cells.
     """
@@ -44,16 +44,14 @@ class CellPieces:
     matrix: Matrix
     problem: str
     oracle: Oracle
-    fatal: NDArray[np.bool_]
+    exceptions: Exceptions
     count: int
 
     def __iter__(self) -> Iterator[CellBlock]:
         layout = layout_of(self.matrix, self.problem)
         where = str(self.matrix.path / cells_file(self.problem))
         for table in self.matrix.cells_parts(self.problem, needed_columns(self.oracle)):
-            yield cell_block(
-                table, self.oracle, layout.rows, layout.columns, layout.varied, where, self.fatal
-            )
+            yield cell_block(table, self.oracle, layout, where, self.exceptions)
 
 
 def is_large(layout: Layout) -> bool:
@@ -76,9 +74,7 @@ def load_block(matrix: Matrix, problem: str, oracle: Oracle) -> CellBlock:
     return cell_block(
         matrix.cells_table(problem, needed_columns(oracle)),
         oracle,
-        layout.rows,
-        layout.columns,
-        layout.varied,
+        layout,
         str(matrix.path / cells_file(problem)),
     )
 
@@ -95,9 +91,9 @@ def load_cells(matrix: Matrix, problem: str, oracle: Oracle) -> Iterable[CellBlo
     """
     layout = layout_of(matrix, problem)
     if is_large(layout):
-        fatal, count = _first_pass(matrix, problem, layout)
-        if fatal is not None:
-            return CellPieces(matrix, problem, oracle, fatal, count)
+        exceptions, count = _first_pass(matrix, problem, layout)
+        if exceptions is not None:
+            return CellPieces(matrix, problem, oracle, exceptions, count)
     return (load_block(matrix, problem, oracle),)
 
 
@@ -112,19 +108,17 @@ def some_rows(cells: Iterable[CellBlock], rows: NDArray[np.bool_]) -> CellBlock:
     )
 
 
-def _first_pass(
-    matrix: Matrix, problem: str, layout: Layout
-) -> tuple[NDArray[np.bool_] | None, int]:
-    """Which implementations crash at other shapes, None out of order; and how many cells."""
-    fatal = np.zeros(len(layout.ids), dtype=np.bool_)
+def _first_pass(matrix: Matrix, problem: str, layout: Layout) -> tuple[Exceptions | None, int]:
+    """Which exceptions there are, None where cells are out of order; and how many cells."""
+    exceptions = Exceptions(layout)
     where = str(matrix.path / cells_file(problem))
     reached, count = -1, 0
     for table in matrix.cells_parts(problem, ["implementation", "input", "status"]):
-        rows, columns, status = positions_of_cells(table, layout.rows, layout.columns, where)
+        rows, columns, status = positions_of_cells(table, layout, where)
         places = rows * len(layout.names) + columns
         if len(places) and (places[0] <= reached or np.any(np.diff(places) <= 0)):
             return None, 0
         count += len(places)
         reached = int(places[-1]) if len(places) else reached
-        fatal[rows[fatal_elsewhere(status, layout.varied[columns])]] = True
-    return fatal, count
+        exceptions.add(rows, columns, status)
+    return exceptions, count

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
 from suiteopt.matrix.checks import check_statistic, check_unique
+from suiteopt.matrix.exceptions import Exceptions, has_status
+from suiteopt.matrix.layout import Layout
 from suiteopt.matrix.oracle import Oracle
-from suiteopt.matrix.schema import CLOSING_STATUSES, MEASURED_STATUSES, Status
+from suiteopt.matrix.schema import MEASURED_STATUSES, Status
 from suiteopt.matrix.tables import maximum_column
 
 
@@ -93,11 +95,9 @@ def needed_columns(oracle: Oracle) -> list[str]:
 def cell_block(
     table: pa.Table,
     oracle: Oracle,
-    rows: Mapping[str, int],
-    columns: Mapping[str, int],
-    varied: NDArray[np.bool_],
+    layout: Layout,
     where: str,
-    fatal: NDArray[np.bool_] | None = None,
+    exceptions: Exceptions | None = None,
 ) -> CellBlock:
     """Return the cells of a problem as arrays.
 
@@ -106,17 +106,13 @@ def cell_block(
     table : pyarrow.Table
         With `needed_columns`.
     oracle : Oracle
-    rows, columns : mapping of str to int
-        Positions of the problem's implementations and inputs by id.
-    varied : ndarray of bool, inputs
-        Which inputs have another shape than the contract's or the profile's. Who is fatal there
-        need not be elsewhere, and the other way round: a ``closed`` cell counts as fatal on them
-        only where its mutant crashed or ran out of time on one of them.
+    layout : Layout
+        Of the problem.
     where : str
         What to call the file in an error.
-    fatal : ndarray of bool, implementations, optional
-        Which of them crashed or ran out of time on an input of another shape, where ``table`` is a
-        part of the cells and does not tell.
+    exceptions : Exceptions, optional
+        Those of all of the problem's cells, where ``table`` is a part of them. They say which
+        ``closed`` cells count as fatal.
 
     Raises
     ------
@@ -126,8 +122,8 @@ def cell_block(
     for name in table.column_names:
         if name not in ("implementation", "input", "status"):
             check_statistic(table[name], name, where)
-    row_codes, column_codes, status = positions_of_cells(table, rows, columns, where)
-    check_unique(row_codes, column_codes, len(columns), where)
+    row_codes, column_codes, status = positions_of_cells(table, layout, where)
+    check_unique(row_codes, column_codes, len(layout.columns), where)
     low, high = _range(table, oracle.comparator)
     fails_low = np.zeros(table.num_rows, dtype=np.bool_)
     fails_high = np.zeros(table.num_rows, dtype=np.bool_)
@@ -135,12 +131,13 @@ def cell_block(
         least, most = _range(table, str(count))
         fails_low |= least > 0
         fails_high |= most > 0
-    can_measure = _member(status, MEASURED_STATUSES)
-    odd = varied[column_codes]
-    if fatal is None:
-        fatal = np.zeros(len(rows), dtype=np.bool_)
-        fatal[row_codes[fatal_elsewhere(status, odd)]] = True
-    passed_over = odd & _member(status, {Status.CLOSED}) & ~fatal[row_codes]
+    can_measure = has_status(status, MEASURED_STATUSES)
+    if exceptions is None:
+        exceptions = Exceptions(layout)
+        exceptions.add(row_codes, column_codes, status)
+    passed_over = has_status(status, {Status.CLOSED})
+    closed = np.flatnonzero(passed_over)
+    passed_over[closed] = ~exceptions.tell_closed(row_codes[closed], column_codes[closed])
     return CellBlock(
         rows=row_codes,
         columns=column_codes,
@@ -149,14 +146,14 @@ def cell_block(
         fails_low=fails_low & can_measure,
         fails_high=fails_high & can_measure,
         measured=can_measure & ~np.isnan(low),
-        fatal=_member(status, oracle.fatal) & ~passed_over,
-        decided=_member(status, {Status.DECIDED}),
+        fatal=has_status(status, oracle.fatal) & ~passed_over,
+        decided=has_status(status, {Status.DECIDED}),
         passed_over=passed_over,
     )
 
 
 def positions_of_cells(
-    table: pa.Table, rows: Mapping[str, int], columns: Mapping[str, int], where: str
+    table: pa.Table, layout: Layout, where: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the row, the column, and the number of the status of each cell.
 
@@ -167,24 +164,10 @@ def positions_of_cells(
     """
     statuses = {str(status): code for code, status in enumerate(Status)}
     return (
-        _positions(table["implementation"], rows, "implementation", where),
-        _positions(table["input"], columns, "input", where),
+        _positions(table["implementation"], layout.rows, "implementation", where),
+        _positions(table["input"], layout.columns, "input", where),
         _positions(table["status"], statuses, "status", where),
     )
-
-
-def fatal_elsewhere(status: NDArray[np.int64], odd: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which cells are crashes or timeouts on an input of another shape.
-
-    A refused launch is none: a grid that is empty at one shape need not be at the next.
-    """
-    return odd & _member(status, CLOSING_STATUSES)
-
-
-def _member(
-    codes: NDArray[np.int64], statuses: frozenset[Status] | set[Status]
-) -> NDArray[np.bool_]:
-    return np.array([status in statuses for status in Status])[codes]
 
 
 def _range(table: pa.Table, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -24,6 +24,7 @@ from suiteopt.matrix.schema import (
     EXCEPTION_STATUSES,
     FATAL_STATUSES,
     Kind,
+    ShapeScope,
     Statistic,
     Status,
 )
@@ -200,16 +201,29 @@ def test_closed_says_nothing_of_other_shapes_unless_one_of_them_was_fatal(tmp_pa
 
 
 @pytest.mark.parametrize("status", sorted(FATAL_STATUSES))
-def test_a_refused_launch_at_one_odd_shape_says_nothing_of_the_next(
-    tmp_path: Path, status: Status
+@pytest.mark.parametrize("scope", sorted(ShapeScope))
+def test_a_refused_launch_speaks_for_its_shape_alone(
+    tmp_path: Path, status: Status, scope: ShapeScope
 ) -> None:
-    inputs = {f"{P}:i{j}": {"scope": "other"} for j in (1, 2)}
-    matrix = tiny_matrix(tmp_path / "m", {P: [[1, status, Status.CLOSED]]}, inputs=inputs)
+    same, other = {"N": 1}, {"N": 2}
+    shapes = [{"N": 16}, same, same, other]
+    inputs = {f"{P}:i{j}": {"scope": scope, "shape": shapes[j]} for j in (1, 2, 3)}
+    closed = Status.CLOSED
+    matrix = tiny_matrix(tmp_path / "m", {P: [[1, status, closed, closed]]}, inputs=inputs)
     for oracle in (FIXED, CALIBRATED):
         table = kill_table(matrix, P, oracle)
-        columns = [table.inputs.index(f"{P}:i{j}") for j in range(3)]
+        columns = [table.inputs.index(f"{P}:i{j}") for j in range(4)]
         kills = table.kills.toarray()[0, columns].tolist()
-        assert kills == [True, True, status in CLOSING_STATUSES]
+        assert kills == [True, True, True, status in CLOSING_STATUSES]
+        assert table.ran.toarray()[0, columns].all()
+
+
+def test_a_crash_beside_a_refused_launch_closes_as_ever(tmp_path: Path) -> None:
+    row = [Status.LAUNCH_ERROR, Status.CRASH, Status.CLOSED]
+    inputs = {f"{P}:i{j}": {"scope": "contract", "shape": {"N": j}} for j in range(3)}
+    matrix = tiny_matrix(tmp_path / "m", {P: [row]}, inputs=inputs)
+    table = kill_table(matrix, P, FIXED)
+    assert table.kills.toarray()[0, [table.inputs.index(f"{P}:i{j}") for j in range(3)]].all()
 
 
 def test_decided_is_a_kill_up_to_a_tenth_and_refused_above(tmp_path: Path) -> None:

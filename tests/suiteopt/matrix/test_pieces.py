@@ -48,6 +48,7 @@ def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(
     rows=st.lists(st.tuples(*[ENTRIES] * 4), min_size=1, max_size=6),
     other=st.sets(st.integers(0, 3)),
+    sizes=st.lists(st.integers(1, 2), min_size=4, max_size=4),
     at_once=st.integers(1, 9),
 )
 def test_kill_tables_and_behaviours_are_the_same(
@@ -55,9 +56,13 @@ def test_kill_tables_and_behaviours_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
     rows: list[tuple[bool | float | Status | None, ...]],
     other: set[int],
+    sizes: list[int],
     at_once: int,
 ) -> None:
-    shapes = {f"{P}:i{column}": {"scope": "other"} for column in other}
+    shapes = {
+        f"{P}:i{column}": {"scope": "other" if column in other else "profile", "shape": {"N": size}}
+        for column, size in enumerate(sizes)
+    }
     path = tmp_path_factory.mktemp("matrix") / "m"
     tiny_matrix(path, {P: rows}, inputs=shapes)
     mutants = [f"{P}:m{row}" for row in range(len(rows))]
