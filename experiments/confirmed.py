@@ -5,10 +5,10 @@ From the answer of ``gpu-eval confirm`` to the suite of two inputs a problem::
     suiteopt select -k 2 -o suite.json
     gpu-eval confirm suite.json --output confirmed --skip-fatal --raised confirmed-2.json \
         --json > confirm.json
-    python -m experiments.confirmed confirm.json
+    python -m experiments.confirmed confirm.json suite.json
 
-Writes ``experiments/results/confirmed.json`` and ``confirmed.md``. Cells that the matrix closed run
-only without ``--skip-fatal``, as in the first part of what is recorded there.
+Writes ``experiments/results/confirmed.json`` and ``confirmed.md``. The second file is the suite
+that ``select`` gives now, where that is another one: problems with other members are named.
 """
 
 import argparse
@@ -28,9 +28,10 @@ from suiteopt.export.replay import verdicts
 from suiteopt.matrix.closed import closed_cells
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.kill import kill_table
-from suiteopt.matrix.schema import FATAL_STATUSES, ShapeScope, Status
+from suiteopt.matrix.schema import ShapeScope, Status
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.protocols import load_oracle
+from suiteopt.suite import Suite
 
 RESULTS = Path(__file__).parent / "results"
 NAME = "confirmed"
@@ -38,9 +39,14 @@ WAYS = ("never run", "no number", "no difference", "below a tenth", "within the 
 """How a promised kill was lost: the matrix had not run the cell either, but taken it for fatal;
 the run gave nothing to measure; its output is the reference's to the bit; its error is below a
 tenth of the tolerance; or below the tolerance."""
-CLOSED_BY = ("own shape", "other shape, a crash or timeout", "other shape, launch errors alone")
-"""What closed a mutant: two exceptions, on a member of the benchmark's own shape; or on one of
-another shape two on such, at least one of them a crash or timeout; or refused launches alone."""
+CLOSED_BY = (
+    "own shape, a crash or timeout",
+    "other shape, a crash or timeout there",
+    "a launch refused at the same shape",
+)
+"""Why a closed cell is a kill; the last also where the mutant crashed elsewhere."""
+CLOSED = "closed"
+"""Name of the record of what closed cells were when refused launches closed mutants, too."""
 _KEPT = ("input", "shape", "full", "scope", "reduction_ratio", "tolerance", "needed", "promised",
          "confirmed", "not_run", "gained", "controls_accepted")  # fmt: skip
 _TOTALS = ("members", "full", "promised", "confirmed", "not_confirmed", "never_run", "not_run",
@@ -62,7 +68,7 @@ def way(lost: Mapping[str, Any], tolerance: float) -> str:
 
 
 def taken_for_granted(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, dict[str, int]]:
-    """Count promised kills that the matrix did not run, its mutant being closed, by what closed it.
+    """Count promised kills that the matrix did not run, its mutant being closed, by the reason.
 
     Returns
     -------
@@ -70,28 +76,28 @@ def taken_for_granted(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, di
         By `CLOSED_BY`: ``promised``, and of these ``ran`` here and were ``confirmed``.
     """
     found = {by: dict.fromkeys(("promised", "ran", "confirmed"), 0) for by in CLOSED_BY}
-    scopes = matrix.inputs["scope"].astype(str)
-    odd = set(matrix.inputs["input"].astype(str)[scopes == str(ShapeScope.OTHER)])
     oracle = load_oracle("calibrated")
     for problem in answer["problems"]:
         name = problem["problem"]
+        inputs = matrix.inputs_of(name).astype({"input": str, "shape": str, "scope": str})
+        shapes = dict(zip(inputs["input"], inputs["shape"], strict=True))
+        odd = set(inputs["input"][inputs["scope"] == str(ShapeScope.OTHER)])
+        cells = matrix.cells(name, ["implementation", "input", "status"])
+        refused = cells[cells["status"] == str(Status.LAUNCH_ERROR)]
+        pairs = zip(
+            refused["implementation"].astype(str), refused["input"].astype(str), strict=True
+        )
+        refused_at = {(mutant, shapes[each]) for mutant, each in pairs}
         closed = closed_cells(matrix, name)
         table = kill_table(matrix, name, oracle)
-        cells = matrix.cells(name, ["implementation", "input", "status"])
-        fatal = cells[
-            cells["status"].isin([str(s) for s in FATAL_STATUSES]) & cells["input"].isin(odd)
-        ]
-        crashed = fatal["implementation"][fatal["status"] != str(Status.LAUNCH_ERROR)]
-        crashes = set(crashed.astype(str))
         for member in problem["members"]:
             lost = {each["mutant"] for each in member["not_confirmed_items"]}
             for mutant, kill in verdicts(table, member["input"]).items():
                 if not kill or (mutant, member["input"]) not in closed:
                     continue
-                if member["input"] not in odd:
-                    by = CLOSED_BY[0]
-                else:
-                    by = CLOSED_BY[1] if mutant in crashes else CLOSED_BY[2]
+                by = CLOSED_BY[member["input"] in odd]
+                if (mutant, shapes[member["input"]]) in refused_at:
+                    by = CLOSED_BY[2]
                 ran = mutant not in member["not_run_items"]
                 found[by]["promised"] += 1
                 found[by]["ran"] += ran
@@ -99,11 +105,24 @@ def taken_for_granted(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, di
     return found
 
 
-def condensed(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, Any]:
+def other_members(answer: Mapping[str, Any], suite: Suite) -> list[str]:
+    """Return the problems of which a suite has other members than those that were confirmed."""
+    now = {part.problem: {member.input for member in part.members} for part in suite.problems}
+    return [
+        problem["problem"]
+        for problem in answer["problems"]
+        if now.get(problem["problem"]) != {member["input"] for member in problem["members"]}
+    ]
+
+
+def condensed(
+    answer: Mapping[str, Any], matrix: Matrix, suite: Suite | None = None
+) -> dict[str, Any]:
     """Return what is kept of an answer: totals, what was raised, and a row a member."""
     raised = answer["raised"]
     return {
         **{key: answer[key] for key in _TOTALS},
+        "other_members": [] if suite is None else other_members(answer, suite),
         "taken_for_granted": taken_for_granted(answer, matrix),
         "raised": {key: value for key, value in raised.items() if key not in ("members", "suite")},
         "members_of_problems": {
@@ -186,6 +205,7 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
         f"left out: {', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is "
         f"rejected, and at the shapes of the matrix the suite detects {raised['detected']:,} of "
         f"{raised['mutants']:,} faults, {raised['detected_before']:,} before.",
+        *_others(found),
         "",
         "Tolerance needed over the suite's: "
         + ", ".join(
@@ -210,20 +230,40 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
     return "\n".join([*lines, "", *_granted(found), *_lost(found, matrix), ""])
 
 
+def _others(found: Mapping[str, Any]) -> list[str]:
+    if not found["other_members"]:
+        return []
+    return [
+        f"- Of {len(found['other_members'])} problems `suiteopt select` gives other members now, "
+        f"which were not measured again: {', '.join(found['other_members'])}. The suite is older "
+        "than the rule that a closed cell after refused launches alone is a kill at their shapes "
+        "only.",
+    ]
+
+
 def _granted(found: Mapping[str, Any]) -> list[str]:
+    before = json.loads((RESULTS / f"{CLOSED}.json").read_text("utf-8"))["kills"]
+    own, crashed, refused = before.values()
     return [
         "## Kills that the matrix takes for granted",
         "",
-        "A mutant that is fatal on two inputs is closed on the others, which count as kills. Where "
-        "such a cell ran here (in the costliest problems, which were measured first and without "
-        "`--skip-fatal`):",
+        "A mutant that crashes or times out on two inputs is closed on the others, which count as "
+        "kills, at other shapes than the benchmark's own only where it did so at one of these; a "
+        "launch that was refused is refused again at the same shape. `--skip-fatal` leaves the "
+        "first two out:",
         "",
-        "| member; what closed the mutant | promised kills | ran | confirmed |",
+        "| member; why a kill | promised kills | ran | confirmed |",
         "|---|---|---|---|",
         *(
             f"| {by} | {row['promised']} | {row['ran']} | {row['confirmed']} |"
             for by, row in found["taken_for_granted"].items()
         ),
+        "",
+        "An earlier confirmation, of the suite chosen while refused launches closed mutants as "
+        "crashes do, ran some of the costliest problems without `--skip-fatal` (`closed.json`): at "
+        f"the benchmark's own shape {own['confirmed']} of {own['ran']} were kills, at others after "
+        f"a crash or timeout {crashed['confirmed']} of {crashed['ran']}, after refused launches "
+        f"alone {refused['confirmed']} of {refused['ran']}, which count no more.",
         "",
     ]
 
@@ -257,13 +297,15 @@ def main(arguments: list[str]) -> int:
     """Write both files."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("answer", type=Path, help="what gpu-eval confirm --raised --json printed")
+    parser.add_argument("suite", type=Path, nargs="?", help="the suite that select gives now")
     given = parser.parse_args(arguments)
     matrix = Matrix.open(resolve_matrix(None))
+    suite = None if given.suite is None else Suite.open(given.suite)
     try:
         answer = json.loads(given.answer.read_text("utf-8"))
         if answer["matrix_id"] != matrix.id:
             raise UserError(f"{given.answer} confirms a suite of another matrix than {matrix.path}")
-        found = condensed(answer, matrix)
+        found = condensed(answer, matrix, suite)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{given.answer} is no answer of 'gpu-eval confirm --raised FILE --json'; give one"

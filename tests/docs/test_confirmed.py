@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.confirmed import NAME, RESULTS, controls, members, page
+from experiments.confirmed import CLOSED, NAME, RESULTS, controls, members, page
 from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.matrix.denominator import denominator_mask
 from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.store import Matrix, resolve_matrix
+from suiteopt.selection.select import select
 from suiteopt.suite import CONTRACT_SHAPE, Suite
 from tests.docs.pages import flat
 
 ROOT = Path(__file__).parents[2]
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +72,18 @@ def test_the_suite_has_what_is_needed(found: Any, suite: Suite, matrix: Matrix) 
     assert raised == found["raised"]["raised"]
 
 
+def test_problems_with_other_members_are_named(found: Any, matrix: Matrix) -> None:
+    now = {row.problem: set(row.selection.members) for row in select(matrix, 2).problems}
+    others = [
+        problem
+        for problem, rows in found["members_of_problems"].items()
+        if now[problem] != {row["input"] for row in rows}
+    ]
+    assert found["other_members"] == others
+    chosen = {problem for problem, members_now in now.items() if members_now}
+    assert chosen == set(found["members_of_problems"])
+
+
 def test_what_the_suite_detects(found: Any, suite: Suite, matrix: Matrix) -> None:
     oracle = suite_oracle(suite)
     for part in suite.problems:
@@ -113,17 +127,17 @@ def test_the_sentences(found: Any, matrix: Matrix) -> None:
         f"reductions, {odd} varied in shape on purpose"
     ) in card
     assert f"{raised['raised']} raised, {len(raised['left_out'])} members left out" in card
-    own_shape, crashes, launches = found["taken_for_granted"].values()
+    before = json.loads((RESULTS / f"{CLOSED}.json").read_text("utf-8"))
+    assert before["matrix_id"] == matrix.id
+    own_shape, crashes, launches = before["kills"].values()
     assert (
-        f"Of {own_shape['promised']} such kills of the chosen members at the benchmark's own shape "
-        f"{own_shape['ran']} ran in the confirmation and {own_shape['confirmed']} are kills"
+        f"at the benchmark's own shape {own_shape['confirmed']} of {own_shape['ran']} were kills, "
+        f"at other shapes after a crash or timeout {crashes['confirmed']} of {crashes['ran']}, "
+        f"after refused launches alone {launches['confirmed']} of {launches['ran']}."
     ) in card
-    assert crashes["ran"] == crashes["confirmed"]
-    assert (
-        f"of {crashes['promised']} after a crash or timeout {crashes['ran']} ran, all kills; "
-        f"but of {launches['promised']} after refused launches alone {launches['ran']} ran and "
-        f"{launches['confirmed']} are kills"
-    ) in card
+    number = NUMBERS[len(found["other_members"])]
+    assert f"names {number} problems of which `select` gives other members now" in card
+    assert f"Of {number} problems `select` gives other members now" in gpu
     assert f"of the detected faults that ran {share} are detected there" in readme
     assert f"rejects none of {own.kept:,} controls" in targets
     assert f"rejects {own.rejected} of {own.all:,}, by {rejecting} of {len(at_own)}" in targets
