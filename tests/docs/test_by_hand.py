@@ -13,6 +13,7 @@ from suiteopt.matrix.denominator import is_witnessed, shows_in_output
 from suiteopt.matrix.schema import Kind, ShapeScope
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.selection.select import select
+from tests.docs.pages import flat
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "experiments" / "results"
@@ -141,6 +142,20 @@ def test_what_the_held_out_objective_is_worth() -> None:
         f"by family {gains['family']}, by substrate {gains['substrate']};"
     ) in METHOD
     assert {duel["verdict"] for duel in duels.values()} == {"better"}
+
+
+def test_which_held_out_controls_are_rejected(matrix: Matrix) -> None:
+    found = json.loads((RESULTS / "validation.json").read_text("utf-8"))["calibrated"]["controls"]
+    names = [each["control"] for each in found["rejections"]]
+    assert all(each["rejected"] == 1 for each in found["rejections"])
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    assert (
+        f"{found['rejected']} of {found['held_out']:,} cells are rejected, one each of {listed}."
+    ) in flat(matrix.path / "README.md")
+    for each in found["rejections"]:
+        table = matrix.implementations_of(each["problem"])
+        kinds = table["control_kind"][table["kind"] == str(Kind.CONTROL)].astype(str)
+        assert (kinds == each["kind"]).sum() == 1
 
 
 def test_what_does_not_show_in_an_output(witnessed: pd.DataFrame) -> None:
