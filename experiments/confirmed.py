@@ -5,10 +5,11 @@ From the answer of ``gpu-eval confirm`` to the suite of two inputs a problem::
     suiteopt select -k 2 -o suite.json
     gpu-eval confirm suite.json --output confirmed --skip-fatal --raised confirmed-2.json \
         --json > confirm.json
-    python -m experiments.confirmed confirm.json suite.json
+    suiteopt select -k 2 -o now.json
+    python -m experiments.confirmed confirm.json now.json
 
 Writes ``experiments/results/confirmed.json`` and ``confirmed.md``. The second file is the suite
-that ``select`` gives now, where that is another one: problems with other members are named.
+that ``select`` gives by the time: problems of which it has other members are named.
 """
 
 import argparse
@@ -28,7 +29,8 @@ from suiteopt.export.replay import verdicts
 from suiteopt.matrix.closed import closed_cells
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.kill import kill_table
-from suiteopt.matrix.schema import ShapeScope, Status
+from suiteopt.matrix.layout import layout_of
+from suiteopt.matrix.schema import Status
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.protocols import load_oracle
 from suiteopt.suite import Suite
@@ -79,24 +81,23 @@ def taken_for_granted(answer: Mapping[str, Any], matrix: Matrix) -> dict[str, di
     oracle = load_oracle("calibrated")
     for problem in answer["problems"]:
         name = problem["problem"]
-        inputs = matrix.inputs_of(name).astype({"input": str, "shape": str, "scope": str})
-        shapes = dict(zip(inputs["input"], inputs["shape"], strict=True))
-        odd = set(inputs["input"][inputs["scope"] == str(ShapeScope.OTHER)])
+        layout = layout_of(matrix, name)
         cells = matrix.cells(name, ["implementation", "input", "status"])
         refused = cells[cells["status"] == str(Status.LAUNCH_ERROR)]
         pairs = zip(
             refused["implementation"].astype(str), refused["input"].astype(str), strict=True
         )
-        refused_at = {(mutant, shapes[each]) for mutant, each in pairs}
+        refused_at = {(mutant, layout.shapes[layout.columns[each]]) for mutant, each in pairs}
         closed = closed_cells(matrix, name)
         table = kill_table(matrix, name, oracle)
         for member in problem["members"]:
+            column = layout.columns[member["input"]]
             lost = {each["mutant"] for each in member["not_confirmed_items"]}
             for mutant, kill in verdicts(table, member["input"]).items():
                 if not kill or (mutant, member["input"]) not in closed:
                     continue
-                by = CLOSED_BY[member["input"] in odd]
-                if (mutant, shapes[member["input"]]) in refused_at:
+                by = CLOSED_BY[int(layout.varied[column])]
+                if (mutant, layout.shapes[column]) in refused_at:
                     by = CLOSED_BY[2]
                 ran = mutant not in member["not_run_items"]
                 found[by]["promised"] += 1
@@ -235,9 +236,7 @@ def _others(found: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"- Of {len(found['other_members'])} problems `suiteopt select` gives other members now, "
-        f"which were not measured again: {', '.join(found['other_members'])}. The suite is older "
-        "than the rule that a closed cell after refused launches alone is a kill at their shapes "
-        "only.",
+        f"which were not measured again: {', '.join(found['other_members'])}.",
     ]
 
 
@@ -258,6 +257,9 @@ def _granted(found: Mapping[str, Any]) -> list[str]:
             f"| {by} | {row['promised']} | {row['ran']} | {row['confirmed']} |"
             for by, row in found["taken_for_granted"].items()
         ),
+        "",
+        "The last are known at the shape of the matrix. Where a member was measured at a larger "
+        "one here, the launch need not be refused, and the fault need not show.",
         "",
         "An earlier confirmation, of the suite chosen while refused launches closed mutants as "
         "crashes do, ran some of the costliest problems without `--skip-fatal` (`closed.json`): at "

@@ -17,8 +17,8 @@ from gpu_eval.campaign.shapes import PROFILES
 from gpu_eval.devices.base import Device
 from gpu_eval.devices.registry import open_device
 from suiteopt.errors import UserError
-from suiteopt.matrix.closed import closing_implementations, skipped_cells
-from suiteopt.matrix.schema import CLOSING_STATUSES, Kind, Status
+from suiteopt.matrix.closed import costly_cells, skipped_cells
+from suiteopt.matrix.schema import Kind
 from suiteopt.matrix.store import Matrix
 from suiteopt.suite import Suite
 
@@ -81,25 +81,18 @@ def request(
 
 
 def _fatal(suite: Suite, matrix: Matrix) -> tuple[tuple[str, str], ...]:
-    """Return mutant and member of the cells that crashed, ran out of time or were closed by that.
+    """Return mutant and member of the `costly_cells` of a suite's members, sorted.
 
-    A refused launch costs no context, here either: it runs, and so does what it once closed.
+    A refused launch runs, and so does what one once closed.
     """
     found: list[tuple[str, str]] = []
     for problem in suite.problems:
         if problem.members:
             table = matrix.implementations_of(problem.problem)
-            mutants = table["implementation"][table["kind"] == str(Kind.MUTANT)].astype(str)
-            closing = closing_implementations(matrix, problem.problem)
-            cells = matrix.cells(problem.problem, ["implementation", "input", "status"])
-            costly = [str(status) for status in (*CLOSING_STATUSES, Status.CLOSED)]
-            fatal = cells[
-                cells["input"].isin([member.input for member in problem.members])
-                & cells["status"].isin(costly)
-                & cells["implementation"].isin(closing.intersection(mutants))
-            ]
-            names = fatal["implementation"].astype(str), fatal["input"].astype(str)
-            found.extend(zip(*names, strict=True))
+            mutants = set(table["implementation"][table["kind"] == str(Kind.MUTANT)].astype(str))
+            members = {member.input for member in problem.members}
+            costly = costly_cells(matrix, problem.problem)
+            found.extend((name, on) for name, on in costly if name in mutants and on in members)
     return tuple(sorted(found))
 
 

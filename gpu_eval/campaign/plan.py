@@ -216,7 +216,7 @@ def _plan_problem(
 
 
 def run_order(problem: Problem, inputs: Sequence[PoolInput]) -> tuple[PoolInput, ...]:
-    """Order inputs by cost, so that a fatal mutant is closed on the cheapest; own draws last."""
+    """Order inputs by cost, so that one that crashes is closed on the cheapest; own draws last."""
     position = {pool_input.id: index for index, pool_input in enumerate(inputs)}
     return tuple(
         sorted(inputs, key=lambda i: (i.role == Role.OWN, cost(problem, i), position[i.id]))

@@ -75,7 +75,7 @@ class Settings:
 
     @property
     def fatal_limit(self) -> int:
-        """On how many inputs a mutant is fatal before it is closed."""
+        """On how many inputs a mutant crashes or times out before it is closed."""
         return FATAL_LIMIT_CONFIRMING if self.limits else FATAL_LIMIT
 
     def to_json(self) -> str:

@@ -98,8 +98,9 @@ class CellTask:
         Id of the benchmark's first own draw; empty if the pool has none.
     deadline_floor : float
     fatal_limit : int
-        On how many inputs a mutant (others: `FATAL_LIMIT`) is fatal before it is closed. It is not
-        in the key, nor is ``skipped``: a cell that runs is the same whatever does not.
+        On how many inputs a mutant (others: `FATAL_LIMIT`) crashes or times out before it is
+        closed. It is not in the key, nor is ``skipped``: a cell that runs is the same whatever
+        does not.
     skipped : frozenset of (str, str)
         Implementation and input of cells that are not run, but taken for closed.
     verdicts : tuple of Verdict

@@ -88,8 +88,8 @@ def verdicts(
     A mutant is witnessed when on a witness input its error exceeds `thresholds`, or it writes
     out of bounds, leaves output unwritten, fails, or is non-finite where the reference is not.
     Races show on the candidate inputs that ran under two schedules: equal sources, different
-    bits, while its substrate agrees with itself. A mutant that was closed (crashed on two inputs)
-    is witnessed where it was fatal. A wild kernel has no substrate to compare with, and atomics
+    bits, while its substrate agrees with itself. A mutant that was closed is witnessed where
+    it ended in an exception. A wild kernel has no substrate to compare with, and atomics
     may rightly differ: it races where one of its schedules is wrong on a witness input.
 
     Parameters

@@ -55,7 +55,7 @@ def confirm(
         bool,
         typer.Option(
             "--skip-fatal",
-            help="Leave out what crashed or was closed on a member: each may cost a context.",
+            help="Leave out what crashed or timed out on a member, or was closed by that.",
         ),
     ] = False,
     raised: Annotated[

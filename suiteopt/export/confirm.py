@@ -98,7 +98,7 @@ def _problem(
         promised |= killed
         here = {each.mutant for each in found.lost}
         lost |= here
-        # Whoever is fatal on one member is not run on others, and is detected all the same.
+        # Who crashed or timed out on a member is not run on others, and is detected all the same.
         kept |= (killed - here - set(found.not_run)) | side.fatal(killed)
         members.append(found)
     return ProblemConfirmation(

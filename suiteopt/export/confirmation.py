@@ -18,8 +18,8 @@ class LostKill:
         The smallest tolerance that would still accept it, in units of the member's comparator;
         None where the run gave no number.
     assumed : bool
-        The suite's matrix did not run it on this input either: it had been fatal on two others,
-        which was taken for a kill here.
+        The suite's matrix did not run it on this input either: it had ended in exceptions on two
+        others, which was taken for a kill here.
     """
 
     mutant: str
@@ -57,8 +57,8 @@ class MemberConfirmation:
         Of the promised, those that it kills at the tolerance ``needed``.
     lost : tuple of LostKill
     not_run : tuple of str
-        Promised mutants that have no verdict here: they were fatal on another member, or in the
-        suite's matrix on this one, and were left out.
+        Promised mutants that have no verdict here: they crashed or timed out on another member, or
+        in the suite's matrix on this one, and were left out.
     gained : int
         Mutants that survive the member in the suite's matrix and are killed here.
     controls_accepted : int
@@ -119,7 +119,7 @@ class ProblemConfirmation:
         Mutants that at least one member kills in the suite's matrix.
     detected_confirmed : int
         Of those, the ones that at least one member which promised the kill still kills, or that
-        were fatal on another and so not run on it.
+        crashed or timed out on another and so were not run on it.
     detected_not_run : int
         Of those, the ones that no member which promised the kill has a verdict of.
     """

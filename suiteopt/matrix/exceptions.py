@@ -43,7 +43,8 @@ class Exceptions:
         """Tell which closed cells are kills.
 
         On the contract's or the profile's shapes all are but those that refused launches alone
-        have closed.
+        have closed there; on others those whose mutant crashed or timed out on one of these.
+        Wherever its launch was refused at the same shape it is one.
         """
         odd = self._layout.varied[columns]
         by_launches = self._refused[rows, 0] & ~self._crashed[rows, 0]

@@ -64,16 +64,26 @@ def test_most_ground_lies_behind_up_to_what_an_index_reaches(
 
 
 @given(CHUNKS, LANES, EACH, st.integers(1, 8000))
-def test_more_memory_makes_nothing_smaller_but_for_what_does_not_divide(
+def test_more_memory_never_makes_anything_smaller(
     chunks: int, lanes: int, each: int, more: int
 ) -> None:
     small = cuda_places.divide(chunks, lanes, each)
     large = cuda_places.divide(chunks + more, lanes, each)
     assert len(large) >= len(small)
-    if small:
-        # But for what does not divide: one chunk more may widen every gap by one.
-        assert large[0].first >= small[0].first - lanes
-        assert chunks + more - large[-1].end >= chunks - small[-1].end - lanes
+    if not small:
+        return
+    before, behind = small[0].first, chunks - small[-1].end
+    before_now, behind_now = large[0].first, chunks + more - large[-1].end
+    steps, steps_now = ({b.first - a.first for a, b in pairwise(p)} for p in (small, large))
+    if steps_now != steps:
+        # Gaps are equal: one chunk more may be too few to widen all of them, and the rest comes
+        # from before and behind.
+        assert min(steps_now) > min(steps)
+        assert before_now + behind_now >= before + behind - (lanes - 2)
+        assert min(before_now - before, behind_now - behind) >= -(lanes - 2)
+    else:
+        assert before_now >= before
+        assert behind_now >= behind
 
 
 @pytest.mark.parametrize(("chunks", "more"), [(6328, 2), (6325, 5)])
