@@ -181,9 +181,15 @@ def _done(root: Path, asked: Settings) -> Finished:
     wanted = (plan.profile, plan.pool_hash, plan.corpus_hash)
     if not meta.complete or (meta.profile, meta.pool_hash, meta.corpus_hash) != wanted:
         raise _another(root)
-    if not asked.skipped and any(skipped_cells(matrix, problem) for problem in matrix.problem_ids):
+    lacking = {
+        cell for problem in matrix.problem_ids for cell in skipped_cells(matrix, problem)
+    } - set(asked.skipped)
+    if lacking:
+        mutant, on = min(lacking)
         raise UserError(
-            f"{root} was measured with --skip-fatal; say it again, or choose another --output"
+            f"{root} leaves out {len(lacking)} of the cells that are asked for, {mutant} on {on} "
+            "among them: it was measured with --skip-fatal, or by an older version; say "
+            "--skip-fatal where you have not, or choose another --output"
         )
     return Finished(root, meta.seconds, already=True)
 

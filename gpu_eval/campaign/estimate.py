@@ -1,5 +1,6 @@
 """What a campaign will cost on a GPU, from shapes alone: nothing is compiled or run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpu_eval.campaign.cell_cost import (
@@ -43,9 +44,17 @@ class Estimate:
     seconds: float
 
 
-def estimate(plan: CampaignPlan) -> tuple[Estimate, ...]:
-    """Return the estimate of each problem of a campaign."""
-    return tuple(_problem(problem) for problem in plan.problems)
+def estimate(plan: CampaignPlan, skipped: Iterable[tuple[str, str]] = ()) -> tuple[Estimate, ...]:
+    """Return the estimate of each problem of a campaign.
+
+    Parameters
+    ----------
+    plan : CampaignPlan
+    skipped : iterable of (str, str)
+        Implementation and input of cells that are left out.
+    """
+    left_out = frozenset(skipped)
+    return tuple(_problem(problem, left_out) for problem in plan.problems)
 
 
 def cell_seconds(problem: Problem, pool_input: PoolInput) -> float:
@@ -66,14 +75,17 @@ def planned_seconds(plan: ProblemPlan) -> float:
     return len(plan.implementations) * sum(cell_seconds(plan.problem, i) for i in plan.order)
 
 
-def _problem(plan: ProblemPlan) -> Estimate:
+def _problem(plan: ProblemPlan, skipped: frozenset[tuple[str, str]]) -> Estimate:
     each = len(plan.implementations)
+    names = {implementation.id for implementation in plan.implementations}
+    cost = {i.id: cell_seconds(plan.problem, i) for i in plan.order}
+    left_out = [cost[on] for name, on in skipped if name in names and on in cost]
     return Estimate(
         problem=plan.id,
         inputs=len(plan.order),
         contract_scope=sum(i.scope is ShapeScope.CONTRACT for i in plan.order),
         implementations=each,
-        cells=each * len(plan.order),
+        cells=each * len(plan.order) - len(left_out),
         largest_bytes=max(case_bytes(plan.problem, i) for i in plan.order),
-        seconds=planned_seconds(plan),
+        seconds=planned_seconds(plan) - sum(left_out),
     )

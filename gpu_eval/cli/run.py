@@ -124,7 +124,7 @@ def tell_estimate(settings: "Settings", as_json: bool) -> None:
     from gpu_eval.campaign.estimate import ESTIMATED_FOR, estimate
     from gpu_eval.campaign.plan import build_plan
 
-    found = estimate(build_plan(settings))
+    found = estimate(build_plan(settings), settings.skipped)
     timed = settings.device != "cpu"
     lines = table(
         f"What it would cost on {ESTIMATED_FOR}" if timed else "What would run, on a CPU",

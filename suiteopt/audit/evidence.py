@@ -30,6 +30,8 @@ class Evidence:
     offered : ndarray of bool, inputs
         Whether it may be chosen: no correct kernel is rejected on it.
     witness : ndarray of bool, inputs
+    valid : ndarray of bool, inputs
+        Whether reference and substrate ran on it.
     seen : ndarray of bool, implementations x inputs
         The error exceeds what correct kernels and the rounding model show.
     relative : ndarray of bool, implementations x inputs
@@ -49,6 +51,7 @@ class Evidence:
     mine: NDArray[np.bool_]
     offered: NDArray[np.bool_]
     witness: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
     seen: NDArray[np.bool_]
     relative: NDArray[np.bool_]
     unstable: NDArray[np.bool_]
@@ -85,6 +88,7 @@ def gather(matrix: Matrix, problem: str, check: Check, table: KillTable) -> Evid
         mine=mine,
         offered=table.choosable & ~mine,
         witness=np.array([value == str(Role.WITNESS) for value in role], dtype=np.bool_),
+        valid=rows["valid"].to_numpy(dtype=np.bool_),
         seen=noise.kills.toarray() | _above_floor(rows, noise, low),
         relative=_relative(matrix, problem, table),
         unstable=(high > table.tolerances) & ~(low > table.tolerances),

@@ -10,8 +10,6 @@ class Reason(StrEnum):
     what the rounding model allows, in units of the check's own comparator.
     """
 
-    NOT_RUN = "not_run"
-    """Nothing is known of it on any input of the check."""
     RACE = "race"
     """Some repeat is rejected and some is not, or its only witness is a race."""
     BELOW_ATOL = "below_atol"
@@ -19,6 +17,8 @@ class Reason(StrEnum):
     tolerance outweighs the relative one; the same tolerance of the output's RMS rejects it."""
     MASKED = "masked_by_tolerance"
     """Seen on an input of the check, below its tolerance."""
+    NOT_RUN = "not_run"
+    """Nothing is known of it on some input of the check, so it need not survive."""
     SHAPE = "shape_not_reached"
     """Only inputs of other shapes than the check's kill it."""
     IDENTITY = "identity_parameters"
@@ -42,10 +42,10 @@ class Reason(StrEnum):
 
 
 EXPLANATIONS = {
-    Reason.NOT_RUN: "it was not run on the check's inputs",
     Reason.RACE: "it races: equal runs differ, and none is rejected every time",
     Reason.BELOW_ATOL: "its error drowns in the absolute part of the tolerance",
     Reason.MASKED: "its error is below the tolerance",
+    Reason.NOT_RUN: "it was not run on every input of the check",
     Reason.IDENTITY: "the check's parameters absorb it (a scale of 1, a bias of 0)",
     Reason.SHAPE: "the check's shapes never reach it",
     Reason.TIE: "the check's values have no ties, or too much symmetry, to show it",

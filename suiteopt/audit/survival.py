@@ -57,15 +57,16 @@ def why(evidence: Evidence, row: int, witness_how: str) -> Reason:
         The strongest evidence of the witness pool, as the matrix has it.
     """
     mine = evidence.mine
-    if not (evidence.ran[row] & mine).any():
-        return Reason.NOT_RUN
-    if (evidence.unstable[row] & mine).any():
+    ran = evidence.ran[row] & mine
+    if (evidence.unstable[row] & ran).any():
         return Reason.RACE
-    seen = evidence.seen[row] & mine
+    seen = evidence.seen[row] & ran
     if (seen & evidence.relative[row]).any():
         return Reason.BELOW_ATOL
     if seen.any():
         return Reason.MASKED
+    if not ran.any() or (mine & evidence.valid & ~evidence.ran[row]).any():
+        return Reason.NOT_RUN
     killers = evidence.kills[row] & ~mine
     if killers.any():
         offered = killers & ~evidence.witness

@@ -7,7 +7,7 @@ import numpy as np
 
 from suiteopt.export.finding import Finding
 from suiteopt.export.suite_oracle import is_raised, member_oracle, suite_oracle
-from suiteopt.matrix.closed import closed_cells, skipped_cells
+from suiteopt.matrix.closed import skipped_cells
 from suiteopt.matrix.kill import KillTable, kill_table
 from suiteopt.matrix.one_input import input_table
 from suiteopt.matrix.schema import ImplementationClass, Kind
@@ -56,7 +56,6 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
                 )
             continue
         tables: dict[str, tuple[KillTable, KillTable]] = {}
-        closed = closed_cells(matrix, problem.problem)
         skipped = skipped_cells(replay, problem.problem)
         instead = stand_ins(replay, problem.problem)
         for member in problem.members:
@@ -74,7 +73,7 @@ def check_replay(suite: Suite, matrix: Matrix, replay: Matrix) -> Iterator[Findi
                 second = input_table(
                     replay, problem.problem, own, member.input, include_locked=True
                 )
-            yield from _check_member(problem, member, first, second, instead, closed, skipped)
+            yield from _check_member(problem, member, first, second, instead, skipped)
 
 
 def _check_member(
@@ -83,7 +82,6 @@ def _check_member(
     first: KillTable,
     second: KillTable,
     instead: Mapping[str, str],
-    closed: frozenset[tuple[str, str]],
     skipped: frozenset[tuple[str, str]],
 ) -> Iterator[Finding]:
     if member.input not in first.inputs:
@@ -96,7 +94,7 @@ def _check_member(
             "kills", problem.problem, member.input, "the replay does not hold this input"
         )
         return
-    result = compare(first, second, member.input, instead, closed, skipped)
+    result = compare(first, second, member.input, instead, skipped)
     differing = (*result.lost, *result.gained)
     if differing:
         yield Finding.failed(
@@ -132,7 +130,6 @@ def compare(
     second: KillTable,
     input_id: str,
     instead: Mapping[str, str],
-    closed: frozenset[tuple[str, str]] = frozenset(),
     skipped: frozenset[tuple[str, str]] = frozenset(),
 ) -> Comparison:
     """Compare the verdicts on one input of all mutants that ran in the first matrix.
@@ -144,13 +141,10 @@ def compare(
     input_id : str
     instead : mapping of str to str
         The `stand_ins` of the second.
-    closed : frozenset of (str, str)
-        The `closed_cells` of the first: one that counts as no kill promises nothing.
     skipped : frozenset of (str, str)
         The `skipped_cells` of the second: no verdict.
     """
     one, other = verdicts(first, input_id), verdicts(second, input_id)
-    one = {name: kill for name, kill in one.items() if kill or (name, input_id) not in closed}
     ran = {name: instead.get(name, name) for name in one}
     found = {
         name: None if (each, input_id) in skipped else other.get(each) for name, each in ran.items()

@@ -92,13 +92,7 @@ def judge(
         rejected=counts
         & (block.fatal | block.fails_high | decided | (block.measured & (high > tolerance))),
         known=counts
-        & (
-            block.fatal
-            | block.fails_low
-            | block.passed_over
-            | decided
-            | (block.measured & np.isfinite(tolerance))
-        ),
+        & (block.fatal | block.fails_low | decided | (block.measured & np.isfinite(tolerance))),
         slack=np.where(outright, SLACK_LIMIT, slack).astype(np.float32),
     )
 

@@ -1,6 +1,7 @@
 """What a kill table needs of a problem's rows, as arrays: read from the tables once."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,6 +80,13 @@ def is_varied(inputs: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(varied.to_numpy(dtype=np.bool_), dtype=np.bool_)
 
 
+def number_shapes(shapes: Iterable[str]) -> NDArray[np.int64]:
+    """Number shapes, JSON objects, from 0 on: equal for equal ones in whatever order of keys."""
+    texts = [json.dumps(json.loads(shape), sort_keys=True) for shape in shapes]
+    numbers: NDArray[np.int64] = np.unique(np.array(texts, dtype=str), return_inverse=True)[1]
+    return numbers
+
+
 def layout_of(matrix: Matrix, problem: str) -> Layout:
     """Return the layout of a problem; built once for a matrix that is open."""
     return matrix.remember(f"layout {problem}", lambda: _build(matrix, problem))
@@ -118,7 +126,7 @@ def _build(matrix: Matrix, problem: str) -> Layout:
         valid=inputs["valid"].to_numpy(dtype=np.bool_),
         candidate=(inputs["role"] == str(Role.CANDIDATE)).to_numpy(dtype=np.bool_),
         varied=is_varied(inputs),
-        shapes=np.unique(inputs["shape"].astype(str), return_inverse=True)[1],
+        shapes=number_shapes(inputs["shape"]),
         blind=implementations["blind"].to_numpy(dtype=np.bool_),
         identical=implementations["identical"].to_numpy(dtype=np.bool_),
         always=np.asarray((mutant & ~shut) | others, dtype=np.bool_),

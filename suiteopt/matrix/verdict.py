@@ -33,12 +33,10 @@ class CellBlock:
     measured : ndarray of bool
         Whether the comparator has a value.
     fatal : ndarray of bool
-        Whether the status fails the cell by itself.
+        Whether the status fails the cell by itself; of a ``closed`` cell, whether it would have
+        been fatal at this shape.
     decided : ndarray of bool
         Whether the cell was not run because an earlier own draw decided it.
-    passed_over : ndarray of bool
-        Whether the cell was not run, its mutant being closed, and nothing says that it would be
-        fatal at this shape: no kill.
     """
 
     rows: NDArray[np.int64]
@@ -50,7 +48,6 @@ class CellBlock:
     measured: NDArray[np.bool_]
     fatal: NDArray[np.bool_]
     decided: NDArray[np.bool_]
-    passed_over: NDArray[np.bool_]
 
     def take(self, places: NDArray[np.intp]) -> "CellBlock":
         """Return some of the cells."""
@@ -135,9 +132,9 @@ def cell_block(
     if exceptions is None:
         exceptions = Exceptions(layout)
         exceptions.add(row_codes, column_codes, status)
-    passed_over = has_status(status, {Status.CLOSED})
-    closed = np.flatnonzero(passed_over)
-    passed_over[closed] = ~exceptions.tell_closed(row_codes[closed], column_codes[closed])
+    fatal = has_status(status, oracle.fatal)
+    closed = np.flatnonzero(fatal & has_status(status, {Status.CLOSED}))
+    fatal[closed] = exceptions.tell_closed(row_codes[closed], column_codes[closed])
     return CellBlock(
         rows=row_codes,
         columns=column_codes,
@@ -146,9 +143,8 @@ def cell_block(
         fails_low=fails_low & can_measure,
         fails_high=fails_high & can_measure,
         measured=can_measure & ~np.isnan(low),
-        fatal=has_status(status, oracle.fatal) & ~passed_over,
+        fatal=fatal,
         decided=has_status(status, {Status.DECIDED}),
-        passed_over=passed_over,
     )
 
 

@@ -201,10 +201,33 @@ def test_what_ended_in_an_exception_before_may_be_left_out(
         confirming.measure(began.root, other, device, Silent())
     # What was measured whole answers who would leave something out, and not the other way round.
     if skip:
-        with pytest.raises(UserError, match="was measured with --skip-fatal"):
+        with pytest.raises(UserError, match=r"leaves out 2 of the cells .* say --skip-fatal"):
             confirming.measure(tmp_path / "out", other, device, Silent())
     else:
         assert confirming.measure(tmp_path / "out", other, device, Silent()).already
+
+
+def test_cells_that_an_older_version_left_out_are_missed(
+    baseline: Baseline, tmp_path: Path
+) -> None:
+    """Refused launches once were, with what crashed; saying the flag does not bring them."""
+    crashed, refused = tiny.mutants(baseline.corpus)[:2]
+    device = FakeDevice(acts={crashed: "crash", refused: "launch_error"})
+    start(tmp_path / "before", tiny.settings(baseline.corpus), device, Silent())
+    before = Matrix.open(tmp_path / "before")
+    made = calibrated(before, [OWN, LATTICE])
+    wanted = confirming.request(
+        made, before, "full", (str(baseline.corpus),), "gpu-eval confirm", skip_fatal=True
+    )
+    assert {name for name, _ in wanted.skipped} == {crashed}
+    older = replace(wanted, skipped=tuple(sorted([*wanted.skipped, (refused, OWN)])))
+    measured(older, tmp_path / "out", device)
+    with pytest.raises(UserError) as caught:
+        confirming.measure(tmp_path / "out", wanted, device, Silent())
+    assert f"leaves out 1 of the cells that are asked for, {refused} on {OWN} among" in str(
+        caught.value
+    )
+    assert confirming.measure(tmp_path / "out", older, device, Silent()).already
 
 
 def test_once_more_measures_nothing(

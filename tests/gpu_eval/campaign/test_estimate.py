@@ -221,3 +221,16 @@ def test_estimates_add_up() -> None:
     for found, problem in zip(estimate(plan), plan.problems, strict=True):
         assert found.cells == len(problem.implementations) * len(problem.inputs)
         assert found.seconds > found.cells * CELL_SECONDS
+
+
+def test_what_is_left_out_costs_nothing() -> None:
+    plan = build_plan(Settings("demo", "cuda", problems=("level1/019", "level1/042")))
+    problem = plan.problems[0]
+    first, second = problem.order[:2]
+    mutant = problem.implementations[-1].id
+    left_out = [(mutant, first.id), (mutant, second.id), ("level1/019:gone", first.id)]
+    whole, less = estimate(plan), estimate(plan, left_out)
+    assert less[1] == whole[1]
+    assert less[0].cells == whole[0].cells - 2
+    saved = sum(cell_seconds(problem.problem, each) for each in (first, second))
+    assert less[0].seconds == pytest.approx(whole[0].seconds - saved)

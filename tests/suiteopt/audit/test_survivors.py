@@ -13,7 +13,7 @@ from suiteopt.audit.survivors import MissingRecipe, Source, survey
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
 from suiteopt.matrix.oracle import fixed
-from suiteopt.matrix.schema import Statistic
+from suiteopt.matrix.schema import Statistic, Status
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.protocols import load_protocol
 from suiteopt.selection.export import to_suite
@@ -102,6 +102,35 @@ def test_every_reason_by_its_rule(matrix: Matrix) -> None:
     assert masked.error == pytest.approx(5e-3, rel=1e-3)
     assert (masked.tolerance, masked.nearest) == (1e-2, f"{P}:{MINE}")
     assert masked.killers == (f"{P}:normal", f"{P}:witness-3-hot")
+
+
+def test_what_some_input_of_the_check_was_not_run_on_need_not_survive(tmp_path: Path) -> None:
+    """Unless it shows where it ran: that holds whatever the rest would show."""
+    closed = Status.CLOSED
+    cells: dict[str, Any] = {
+        "m-part": {"own-0": ZERO, "own-1": None, "normal": 1.0},
+        "m-closed": {"own-0": closed, "own-1": ZERO, "normal": Status.LAUNCH_ERROR},
+        "m-refused": {"own-0": closed, "own-1": closed, "normal": Status.LAUNCH_ERROR},
+        "m-seen": {"own-0": 5e-3, "own-1": None, "normal": 1.0},
+        "m-whole": {"own-0": ZERO, "own-1": ZERO, "normal": 1.0},
+        "c-serial": {"own-0": 1e-6, "own-1": 1e-6, "normal": 1e-6},
+    }
+    shapes = {"normal": {"shape": {"N": 128}}}
+    check = Check("mine", fixed(1e-2), {P: (f"{P}:own-0", f"{P}:own-1")})
+    found = survey(made_matrix(tmp_path / "m", cells, inputs=shapes, floor=1e-6), check)
+    assert {s.implementation.removeprefix(f"{P}:"): s.reason for s in found.survivors} == {
+        "m-part": Reason.NOT_RUN,
+        "m-closed": Reason.NOT_RUN,
+        "m-refused": Reason.NOT_RUN,
+        "m-seen": Reason.MASKED,
+        "m-whole": Reason.NOT_REACHED,
+    }
+    # An input that is not valid is one that nobody can be judged by.
+    shapes["own-1"] = {"valid": False, "invalid_reason": "the reference overflows"}
+    found = survey(made_matrix(tmp_path / "n", cells, inputs=shapes, floor=1e-6), check)
+    reasons = {s.implementation.removeprefix(f"{P}:"): s.reason for s in found.survivors}
+    assert reasons["m-part"] == Reason.NOT_REACHED
+    assert reasons["m-refused"] == Reason.NOT_RUN
 
 
 def test_what_is_missing_is_a_cover(matrix: Matrix) -> None:

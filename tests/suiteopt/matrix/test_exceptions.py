@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from suiteopt.matrix.kill import kill_table
+from suiteopt.matrix.layout import number_shapes
 from suiteopt.matrix.oracle import calibrated
 from suiteopt.matrix.schema import CLOSING_STATUSES, ShapeScope, Status
 from tests.suiteopt.builders import tiny_matrix
@@ -28,6 +29,14 @@ def is_kill(row: tuple[bool | Status, ...], inputs: list[tuple[ShapeScope, int]]
     if any(cell in CLOSING_STATUSES for cell in on_alike):
         return True
     return scope is not ShapeScope.OTHER and Status.LAUNCH_ERROR not in on_alike
+
+
+def test_a_shape_is_the_same_in_whatever_order_of_keys() -> None:
+    texts = ['{"M": 2, "N": 1}', '{"N": 1,"M": 2}', '{"M": 1, "N": 2}', "{}", '{"M": 2}']
+    numbers = number_shapes(texts).tolist()
+    assert numbers[0] == numbers[1]
+    assert sorted(numbers[1:]) == [0, 1, 2, 3]
+    assert number_shapes([]).tolist() == []
 
 
 @settings(
@@ -52,11 +61,11 @@ def test_closed_cells_are_kills_where_the_format_says_so(
     }
     path: Path = tmp_path_factory.mktemp("matrix") / "m"
     table = kill_table(tiny_matrix(path, {P: rows}, inputs=about), P, calibrated())
-    kills = table.kills.toarray()
+    kills, ran = table.kills.toarray(), table.ran.toarray()
     rows_of = {name: place for place, name in enumerate(table.implementations)}
     columns_of = {name: place for place, name in enumerate(table.inputs)}
     for number, row in enumerate(rows):
         for column, cell in enumerate(row):
             if cell is Status.CLOSED:
                 at = rows_of[f"{P}:m{number}"], columns_of[f"{P}:i{column}"]
-                assert kills[at] == is_kill(row, inputs, column)
+                assert kills[at] == ran[at] == is_kill(row, inputs, column)
