@@ -1,12 +1,12 @@
 """The command line of a comparison of two matrices: one JSON document, and a page made of it."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.records import write_record
 from suiteopt.errors import UserError
 from suiteopt.matrix.files import write_atomic
 from suiteopt.matrix.store import Matrix
@@ -52,7 +52,7 @@ def run_comparison(
         print(f"error: {error}", file=sys.stderr)
         return 2
     given.results.mkdir(parents=True, exist_ok=True)
-    write_atomic(given.results / f"{name}.json", (json.dumps(document, indent=1) + "\n").encode())
+    write_record(given.results / f"{name}.json", document)
     text = report(document)
     write_atomic(given.results / f"{name}.md", text.encode())
     print(text)

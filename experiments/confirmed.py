@@ -1,15 +1,15 @@
-"""What became of the default suite at the benchmark's own shapes, as a page and a table.
+"""What became of a suite at the benchmark's own shapes, as a page and a table.
 
 From the answer of ``gpu-eval confirm`` to the suite of two inputs a problem::
 
     suiteopt select -k 2 -o suite.json
     gpu-eval confirm suite.json --output confirmed --skip-fatal --raised confirmed-2.json \
         --json > confirm.json
-    suiteopt select -k 2 -o now.json
-    python -m experiments.confirmed confirm.json now.json
+    python -m experiments.confirmed confirm.json suite.json
 
-Writes ``experiments/results/confirmed.json`` and ``confirmed.md``. The second file is the suite
-that ``select`` gives by the time: problems of which it has other members are named.
+Writes ``experiments/results/confirmed.json`` and ``confirmed.md``; of a suite that was chosen for
+a target ``confirmed-TARGET.json`` and ``.md``. The second file may also be the suite that the same
+``select`` gives later: problems of which it has other members are named.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.records import write_record
 from suiteopt.console import run_script
 from suiteopt.errors import UserError
 from suiteopt.export.replay import verdicts
@@ -37,6 +38,7 @@ from suiteopt.suite import Suite
 
 RESULTS = Path(__file__).parent / "results"
 NAME = "confirmed"
+"""Of the record of the default suite; with a target's name, of that target's."""
 WAYS = ("never run", "no number", "no difference", "below a tenth", "within the tolerance")
 """How a promised kill was lost: the matrix had not run the cell either, but taken it for fatal;
 the run gave nothing to measure; its output is the reference's to the bit; its error is below a
@@ -116,14 +118,18 @@ def other_members(answer: Mapping[str, Any], suite: Suite) -> list[str]:
     ]
 
 
-def condensed(
-    answer: Mapping[str, Any], matrix: Matrix, suite: Suite | None = None
-) -> dict[str, Any]:
+def name_of(target: str | None) -> str:
+    """Return the name of the record of a target's suite; None for the default one."""
+    return NAME if target is None else f"{NAME}-{target}"
+
+
+def condensed(answer: Mapping[str, Any], matrix: Matrix, suite: Suite) -> dict[str, Any]:
     """Return what is kept of an answer: totals, what was raised, and a row a member."""
     raised = answer["raised"]
     return {
         **{key: answer[key] for key in _TOTALS},
-        "other_members": [] if suite is None else other_members(answer, suite),
+        "target": suite.target,
+        "other_members": other_members(answer, suite),
         "taken_for_granted": taken_for_granted(answer, matrix),
         "raised": {key: value for key, value in raised.items() if key not in ("members", "suite")},
         "members_of_problems": {
@@ -181,26 +187,32 @@ def page(found: Mapping[str, Any], matrix: Matrix) -> str:
     ran = found["detected_promised"] - found["detected_not_run"]
     own, varied = controls(found, varied=False), controls(found, varied=True)
     share = found["detected_confirmed"] / ran
+    target = found["target"]
+    odd = (
+        f"; of members varied in shape {varied.rejected} of {varied.all:,}, where the variation is "
+        "made from the benchmark's shape. (A harness runs these at the shape that they have in the "
+        "suite.)"
+    )
     lines = [
-        "# The default suite at the benchmark's own shapes",
+        f"# The {f'suite for {target}' if target else 'default suite'} at the benchmark's own "
+        "shapes",
         "",
         "Made by `python -m experiments.confirmed` from the answer of `gpu-eval confirm` to the "
-        "suite of two inputs a problem of the default matrix, on NVIDIA H200s.",
+        "suite of two inputs a problem of the default matrix"
+        f"{f', chosen for `{target}`' if target else ''}, on NVIDIA H200s.",
         "",
         f"- {found['members']} members of {len(found['members_of_problems'])} problems, "
         f"{found['full']} at the benchmark's full dimensions, the others at the largest that "
-        "the limits of `gpu-eval confirm` allow, or varied on purpose.",
+        f"the limits of `gpu-eval confirm` allow{', or varied on purpose' if varied.all else ''}.",
         f"- Kills: {found['promised']:,} promised, {found['confirmed']:,} confirmed, "
         f"{found['not_confirmed']} not ({found['never_run']} of them never run in the matrix), "
-        f"{found['not_run']} not run: they end in an exception in the matrix, or did on another "
+        f"{found['not_run']:,} not run: they end in an exception in the matrix, or did on another "
         "member.",
         f"- Faults: of {found['detected_promised']:,} that the suite detects {ran:,} ran, and "
         f"{found['detected_confirmed']:,} of these are detected ({100 * share:.1f}%).",
         f"- Nulls: {found['nulls_confirmed']:,} of {found['nulls_promised']:,} killed.",
         f"- Controls: of members of the benchmark's own shape {own.rejected} of {own.all:,} are "
-        f"rejected at the suite's tolerances; of members varied in shape {varied.rejected} of "
-        f"{varied.all:,}, where the variation is made from the benchmark's shape. (A harness runs "
-        "these at the shape that they have in the suite.)",
+        f"rejected at the suite's tolerances{odd if varied.all else '.'}",
         f"- Of the {raised['confirmed']} of the benchmark's own shape {raised['raised']} "
         f"tolerances were raised to what is needed there, and {len(raised['left_out'])} members "
         f"left out: {', '.join(raised['left_out'])}. Then none of {own.kept:,} controls is "
@@ -241,9 +253,7 @@ def _others(found: Mapping[str, Any]) -> list[str]:
 
 
 def _granted(found: Mapping[str, Any]) -> list[str]:
-    before = json.loads((RESULTS / f"{CLOSED}.json").read_text("utf-8"))["kills"]
-    own, crashed, refused = before.values()
-    return [
+    lines = [
         "## Kills that the matrix takes for granted",
         "",
         "A mutant that crashes or times out on two inputs is closed on the others, which count as "
@@ -261,6 +271,13 @@ def _granted(found: Mapping[str, Any]) -> list[str]:
         "The last are known at the shape of the matrix. Where a member was measured at a larger "
         "one here, the launch need not be refused, and the fault need not show.",
         "",
+    ]
+    if found["target"]:
+        return lines
+    before = json.loads((RESULTS / f"{CLOSED}.json").read_text("utf-8"))["kills"]
+    own, crashed, refused = before.values()
+    return [
+        *lines,
         "An earlier confirmation, of the suite chosen while refused launches closed mutants as "
         "crashes do, ran some of the costliest problems without `--skip-fatal` (`closed.json`): at "
         f"the benchmark's own shape {own['confirmed']} of {own['ran']} were kills, at others after "
@@ -299,10 +316,10 @@ def main(arguments: list[str]) -> int:
     """Write both files."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("answer", type=Path, help="what gpu-eval confirm --raised --json printed")
-    parser.add_argument("suite", type=Path, nargs="?", help="the suite that select gives now")
+    parser.add_argument("suite", type=Path, help="the suite, or that which select gives now")
     given = parser.parse_args(arguments)
     matrix = Matrix.open(resolve_matrix(None))
-    suite = None if given.suite is None else Suite.open(given.suite)
+    suite = Suite.open(given.suite)
     try:
         answer = json.loads(given.answer.read_text("utf-8"))
         if answer["matrix_id"] != matrix.id:
@@ -312,8 +329,9 @@ def main(arguments: list[str]) -> int:
         raise UserError(
             f"{given.answer} is no answer of 'gpu-eval confirm --raised FILE --json'; give one"
         ) from error
-    write_atomic(RESULTS / f"{NAME}.json", (json.dumps(found, indent=1) + "\n").encode())
-    write_atomic(RESULTS / f"{NAME}.md", page(found, matrix).encode())
+    name = name_of(suite.target)
+    write_record(RESULTS / f"{name}.json", found)
+    write_atomic(RESULTS / f"{name}.md", page(found, matrix).encode())
     return 0
 
 

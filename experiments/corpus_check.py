@@ -26,6 +26,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from experiments.records import write_record
 from gpu_eval.campaign.device_settings import cores, resolved_name
 from gpu_eval.campaign.plan import find_profile, of_levels
 from gpu_eval.campaign.processes import kill, start
@@ -305,7 +306,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "problems": [found[key] for key in sorted(found)],
                 "missing": missing,
             }
-            write_atomic(path.with_suffix(".json"), (json.dumps(result, indent=1) + "\n").encode())
+            write_record(path.with_suffix(".json"), result)
             write_atomic(path.with_suffix(".md"), page(result).encode())
     if missing:
         print(f"not done: {', '.join(missing)}; run again with --resume", file=sys.stderr)

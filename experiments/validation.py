@@ -5,10 +5,10 @@ Writes experiments/results/validation.json and validation.md.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
+from experiments.records import write_record
 from suiteopt.cli.format import points, share
 from suiteopt.console import run_script
 from suiteopt.errors import UserError
@@ -175,7 +175,7 @@ def main() -> None:
     matrix = Matrix.open(resolve_matrix(given.matrix))
     result = measure(matrix, given.budget, given.repeats)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "validation.json").write_text(json.dumps(result, indent=2) + "\n")
+    write_record(RESULTS / "validation.json", result)
     (RESULTS / "validation.md").write_text(table(result))
 
 

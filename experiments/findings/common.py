@@ -1,6 +1,7 @@
 """What the findings share: the matrix, the printed page, the JSON file."""
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
+from experiments.records import write_record
 from suiteopt.audit.decomposition import Decomposition
 from suiteopt.audit.detection import Audit
 from suiteopt.audit.left_out import left_out_sentences
@@ -76,7 +78,7 @@ def report(name: str, find: Callable[[Matrix], Finding], *, default: Path | None
     }
     stem = f"finding-{name.replace('_', '-')}"
     arguments.output.mkdir(parents=True, exist_ok=True)
-    write_atomic(arguments.output / f"{stem}.json", (dumps(document, indent=2) + "\n").encode())
+    write_record(arguments.output / f"{stem}.json", json.loads(dumps(document)))  # keys sorted
     if found.figure:
         write_atomic(arguments.output / f"{stem}.svg", found.figure)
     console = stdout()

@@ -64,7 +64,7 @@ class Files:
         UserError
             As `bytes`, and if a column is missing or the file is no readable Parquet file.
         """
-        data = self.bytes(name)
+        data = _held_by_arrow(self.bytes(name))
         with self._parquet_errors(name):
             self._check_names(name, pa.BufferReader(data), columns, words)
             file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(words))
@@ -143,3 +143,14 @@ class Files:
             raise UserError(
                 f"{self.path / name} is damaged, it is no readable Parquet file; {_TRY}"
             ) from error
+
+
+def _held_by_arrow(data: bytes) -> pa.Buffer:
+    """Copy bytes into memory of Arrow's own.
+
+    Its threads may be the last to let go of a file. To free what Python holds they need the
+    interpreter, and where that is ending they abort the process (apache/arrow issue 34314).
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(data)
+    return stream.getvalue()

@@ -1,4 +1,4 @@
-"""The confirmed suite that ships: page, suite and sentences are those of its record."""
+"""The confirmed suites that ship: pages, suites and sentences are those of their records."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.confirmed import CLOSED, NAME, RESULTS, controls, members, page
+from experiments.confirmed import CLOSED, RESULTS, controls, members, name_of, page
+from suiteopt.export.registry import get_target
 from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.matrix.denominator import denominator_mask
 from suiteopt.matrix.one_input import input_table
@@ -17,7 +18,8 @@ from suiteopt.suite import CONTRACT_SHAPE, Suite
 from tests.docs.pages import flat
 
 ROOT = Path(__file__).parents[2]
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
+TARGETS = (None, "kernelbench-sidecar")
+BY_TARGET = pytest.mark.parametrize("target", TARGETS)
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +27,24 @@ def matrix() -> Matrix:
     return Matrix.open(resolve_matrix(None))
 
 
-@pytest.fixture(scope="module")
-def found() -> Any:
-    return json.loads((RESULTS / f"{NAME}.json").read_text("utf-8"))
+def record(target: str | None) -> Any:
+    return json.loads((RESULTS / f"{name_of(target)}.json").read_text("utf-8"))
 
 
-@pytest.fixture(scope="module")
-def suite(matrix: Matrix) -> Suite:
-    return Suite.open(matrix.path / "confirmed-2.json")
+def shipped_suite(matrix: Matrix, target: str | None) -> Suite:
+    return Suite.open(matrix.path / f"{name_of(target)}-2.json")
 
 
-def test_the_page_is_its_record(found: Any, matrix: Matrix) -> None:
-    assert found["matrix_id"] == matrix.id
-    assert page(found, matrix) == (RESULTS / f"{NAME}.md").read_text("utf-8")
+@BY_TARGET
+def test_the_page_is_its_record(target: str | None, matrix: Matrix) -> None:
+    found = record(target)
+    assert (found["matrix_id"], found["target"]) == (matrix.id, target)
+    assert page(found, matrix) == (RESULTS / f"{name_of(target)}.md").read_text("utf-8")
 
 
-def test_totals_are_sums_over_members(found: Any) -> None:
+@BY_TARGET
+def test_totals_are_sums_over_members(target: str | None) -> None:
+    found = record(target)
     rows = list(members(found))
     assert len(rows) == found["members"]
     for total, key in (("promised", "promised"), ("confirmed", "confirmed"), ("full", "full"),
@@ -55,8 +59,10 @@ def test_totals_are_sums_over_members(found: Any) -> None:
         assert not row["rejected"] or row["needed"] > 10 * row["tolerance"]
 
 
-def test_the_suite_has_what_is_needed(found: Any, suite: Suite, matrix: Matrix) -> None:
-    assert suite.matrix_id == matrix.id
+@BY_TARGET
+def test_the_suite_has_what_is_needed(target: str | None, matrix: Matrix) -> None:
+    found, suite = record(target), shipped_suite(matrix, target)
+    assert (suite.matrix_id, suite.target) == (matrix.id, target)
     rows = {row["input"]: row for row in members(found)}
     shipped = {member.input: member for part in suite.problems for member in part.members}
     assert set(rows) - set(shipped) == set(found["raised"]["left_out"])
@@ -72,19 +78,22 @@ def test_the_suite_has_what_is_needed(found: Any, suite: Suite, matrix: Matrix) 
     assert raised == found["raised"]["raised"]
 
 
-def test_problems_with_other_members_are_named(found: Any, matrix: Matrix) -> None:
-    now = {row.problem: set(row.selection.members) for row in select(matrix, 2).problems}
-    others = [
-        problem
-        for problem, rows in found["members_of_problems"].items()
-        if now[problem] != {row["input"] for row in rows}
-    ]
-    assert found["other_members"] == others
-    chosen = {problem for problem, members_now in now.items() if members_now}
-    assert chosen == set(found["members_of_problems"])
+@BY_TARGET
+def test_the_members_are_those_that_are_chosen_now(target: str | None, matrix: Matrix) -> None:
+    found = record(target)
+    carries = None if target is None else get_target(target).capabilities
+    chosen = select(matrix, 2, capabilities=carries, target=target)
+    now = {row.problem: set(row.selection.members) for row in chosen.problems}
+    measured = found["members_of_problems"]
+    assert found["other_members"] == []
+    assert {problem: names for problem, names in now.items() if names} == {
+        problem: {row["input"] for row in rows} for problem, rows in measured.items()
+    }
 
 
-def test_what_the_suite_detects(found: Any, suite: Suite, matrix: Matrix) -> None:
+@BY_TARGET
+def test_what_the_suite_detects(target: str | None, matrix: Matrix) -> None:
+    found, suite = record(target), shipped_suite(matrix, target)
     oracle = suite_oracle(suite)
     for part in suite.problems:
         killed = np.zeros(1, dtype=np.bool_)
@@ -97,7 +106,8 @@ def test_what_the_suite_detects(found: Any, suite: Suite, matrix: Matrix) -> Non
     assert sum(part.detected for part in suite.problems) == found["raised"]["detected"]
 
 
-def test_the_sentences(found: Any, matrix: Matrix) -> None:
+def test_the_sentences(matrix: Matrix) -> None:
+    found = record(None)
     raised = found["raised"]
     own = controls(found, varied=False)
     ran = found["detected_promised"] - found["detected_not_run"]
@@ -135,9 +145,41 @@ def test_the_sentences(found: Any, matrix: Matrix) -> None:
         f"at other shapes after a crash or timeout {crashes['confirmed']} of {crashes['ran']}, "
         f"after refused launches alone {launches['confirmed']} of {launches['ran']}."
     ) in card
-    number = NUMBERS[len(found["other_members"])]
-    assert f"names {number} problems of which `select` gives other members now" in card
-    assert f"Of {number} problems `select` gives other members now" in gpu
     assert f"of the detected faults that ran {share} are detected there" in readme
     assert f"rejects none of {own.kept:,} controls" in targets
     assert f"rejects {own.rejected} of {own.all:,}, by {rejecting} of {len(at_own)}" in targets
+
+
+def test_the_sentences_on_the_suite_of_a_target(matrix: Matrix) -> None:
+    found = record("kernelbench-sidecar")
+    raised, own = found["raised"], controls(found, varied=False)
+    left_out = len(raised["left_out"])
+    ran = found["detected_promised"] - found["detected_not_run"]
+    share = f"{100 * found['detected_confirmed'] / ran:.1f}%"
+    rejecting = sum(bool(row["rejected"]) for row in members(found))
+    assert controls(found, varied=True).all == 0
+    gpu = flat(ROOT / "docs" / "gpu.md")
+    for sentence in (
+        f"Of {found['members']} members {found['full']} have the benchmark's full dimensions.",
+        f"Of {found['promised']:,} promised kills {found['confirmed']:,} are confirmed, "
+        f"{found['not_confirmed']} are not, and {found['not_run']:,} did not run.",
+        f"Of {found['detected_promised']:,} mutants that are detected {ran:,} ran, and "
+        f"{found['detected_confirmed']:,} of these are detected again ({share}).",
+        f"{own.rejected} of {own.all:,} controls are rejected by {rejecting} of the "
+        f"{found['members']} members. {raised['raised']} tolerances are raised and {left_out} "
+        "members left out",
+        f"the suite detects {raised['detected']:,} of {raised['mutants']:,} faults at the shapes "
+        f"of the matrix, {raised['detected_before']:,} before",
+        f"{found['seconds']:.0f} s on one H200",
+    ):
+        assert sentence in gpu
+    targets = flat(ROOT / "docs" / "targets.md")
+    assert f"rejects none of {own.kept:,} controls there" in targets
+    assert (
+        f"{own.rejected} of {own.all:,} as chosen, by {rejecting} of {found['members']}" in targets
+    )
+    assert f"of which the same is true of {share}" in (ROOT / "README.md").read_text("utf-8")
+    assert (
+        f"of the {ran:,} detected faults that ran {found['detected_confirmed']:,} are detected "
+        f"again ({share}); {raised['raised']} raised, {left_out} members left out."
+    ) in flat(matrix.path / "README.md")

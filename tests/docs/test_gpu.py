@@ -59,11 +59,17 @@ def test_the_repeat_is_its_record() -> None:
         assert f"{quiet['ran_once_in_both']}" in text
         assert f"{detected['suite of A on B']}" in text
         assert f"{detected['suite of B on B']}" in text
-    stood = re.search(r"the CPU matrix of six problems, as it stood at commit (\w+)", one_line)
-    if record("cpu_vs_gpu")["cpu"]["matrix_id"] == matrix_id("kernelbench-l1-6-cpu"):
-        assert stood is None
-    else:
-        assert stood is not None
+
+
+def test_the_two_devices_are_those_of_their_record() -> None:
+    found = record("cpu_vs_gpu")
+    assert found["cpu"]["matrix_id"] == matrix_id("kernelbench-l1-6-cpu")
+    (suites,) = (s["detected"] for s in found["suites"] if s["oracle"] == "calibrated")
+    (mine, own) = (suites[f"suite of {name} on B"] for name in "AB")
+    assert (
+        f"detect {mine['detected']:,} of the GPU's {own['mutants']:,} valid mutants, those chosen "
+        f"on the GPU {own['detected']:,}."
+    ) in flat(ROOT / "docs" / "gpu.md")
 
 
 def matrix_id(name: str) -> str:
