@@ -13,6 +13,7 @@ from suiteopt.cli.options import (
     TargetOption,
     outside,
 )
+from suiteopt.cli.step_progress import steps
 from suiteopt.console import command_words, print_json, stderr
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
@@ -63,20 +64,19 @@ def report(
         raise UserError("--suite brings its own budget, oracle and target; leave them out")
     opened = Matrix.open(resolve_matrix(place or matrix))
     outside(output, opened)
-    content = collect(
-        opened,
-        Wanted(
-            protocol=protocol,
-            suite=suite,
-            budget=2 if budget is None else budget,
-            oracle=oracle,
-            target=target,
-            repeats=repeats,
-            denominator=denominator,
-            incomplete=incomplete,
-            command=shlex.join(["suiteopt", *command_words()]),
-        ),
+    wanted = Wanted(
+        protocol=protocol,
+        suite=suite,
+        budget=2 if budget is None else budget,
+        oracle=oracle,
+        target=target,
+        repeats=repeats,
+        denominator=denominator,
+        incomplete=incomplete,
+        command=shlex.join(["suiteopt", *command_words()]),
     )
+    with steps("reporting") as tell:
+        content = collect(opened, wanted, tell)
     written = write_report(content, output)
     if json:
         answer = {"page": str(written[0]), "files": [str(path) for path in written],

@@ -25,6 +25,18 @@ from suiteopt.validation.result import CrossValidation
 
 T = TypeVar("T")
 
+_STEPS = {
+    "before": "the check before",
+    "survivors": "survivors of the suite",
+    "after": "the suite as a check",
+    "validation": "cross-validation",
+    "curve": "the tolerance curve",
+    "band": "the blind band",
+    "ceilings": "ceilings",
+    "referees": "which problems can be refereed",
+}
+"""What a person is told of each question."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -63,11 +75,12 @@ class Wanted:
 class _Collector:
     """Asks one question after the other; a refusal becomes a sentence of the page."""
 
-    def __init__(self, matrix: Matrix, wanted: Wanted) -> None:
-        self.matrix, self.wanted = matrix, wanted
+    def __init__(self, matrix: Matrix, wanted: Wanted, tell: Callable[[str], None]) -> None:
+        self.matrix, self.wanted, self.tell = matrix, wanted, tell
         self.absent: dict[str, str] = {}
 
     def ask(self, name: str, question: Callable[[], T]) -> T | None:
+        self.tell(_STEPS[name])
         try:
             return question()
         except UserError as error:
@@ -75,8 +88,17 @@ class _Collector:
             return None
 
 
-def collect(matrix: Matrix, wanted: Wanted) -> Content:
+def collect(
+    matrix: Matrix, wanted: Wanted, tell: Callable[[str], None] = lambda step: None
+) -> Content:
     """Collect what a matrix says; what it cannot say is named.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    wanted : Wanted
+    tell : callable
+        Is told what is done next, in some words.
 
     Raises
     ------
@@ -91,13 +113,14 @@ def collect(matrix: Matrix, wanted: Wanted) -> Content:
         )
     protocol = load_protocol(wanted.protocol)
     capabilities = None if wanted.target is None else get_target(wanted.target).capabilities
+    tell("the suite")
     suite, chosen = _suite(matrix, wanted, capabilities)
     oracle = wanted.oracle
     if chosen is None:  # what a suite was made by is in its file
         wanted = replace(wanted, budget=suite.budget, target=suite.target)
         capabilities = None if suite.target is None else get_target(suite.target).capabilities
         oracle = None if suite.target is not None else suite.oracle
-    asker = _Collector(matrix, wanted)
+    asker = _Collector(matrix, wanted, tell)
     after = suite_check(matrix, suite, f"{suite.budget} chosen inputs, {suite.oracle}")
     before = asker.ask("before", lambda: protocol_check(matrix, protocol))
     missed_before = None if before is None else asker.ask("before", lambda: _survey(asker, before))

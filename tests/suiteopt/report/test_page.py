@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from suiteopt.audit.checks import protocol_check, suite_check
 from suiteopt.audit.score import audit_check
 from suiteopt.cli.main import app
+from suiteopt.cli.step_progress import steps
 from suiteopt.errors import UserError
 from suiteopt.importers.killmap import ForeignMutant, KillMap
 from suiteopt.importers.write import write_matrix
@@ -179,6 +180,43 @@ def test_a_suite_from_a_file_is_the_check_after(
     assert found.selection is None
     write_report(found, tmp_path)
     assert (tmp_path / "suite.json").read_bytes() == (folder / "suite.json").read_bytes()
+    # Held out are suites that are chosen anew; the page does not say it of the given one.
+    given, chosen = (
+        Page((place / "index.html").read_text("utf-8")).root for place in (tmp_path, folder)
+    )
+    assert "had never seen" not in given.text
+    assert "had never seen" in chosen.text
+    for words in ("by suites that are chosen here", "The given suite itself is not judged so"):
+        assert words in given.text
+        assert words not in chosen.text
+
+
+def test_each_step_is_told(matrix: Matrix) -> None:
+    told: list[str] = []
+    collect(matrix, WANTED, told.append)
+    assert list(dict.fromkeys(told)) == [
+        "the suite",
+        "the check before",
+        "survivors of the suite",
+        "the suite as a check",
+        "cross-validation",
+        "the tolerance curve",
+        "the blind band",
+        "ceilings",
+        "which problems can be refereed",
+    ]
+
+
+def test_steps_are_lines_on_standard_error_where_that_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with steps("reporting") as tell:
+        for step in ("the suite", "the check before", "the check before", "ceilings [1]"):
+            tell(step)
+    assert capsys.readouterr() == (
+        "",
+        "reporting: the suite\nreporting: the check before\nreporting: ceilings [1]\n",
+    )
 
 
 def test_what_a_matrix_cannot_say_is_said(tmp_path: Path) -> None:
