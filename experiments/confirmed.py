@@ -53,8 +53,8 @@ CLOSED = "closed"
 """Name of the record of what closed cells were when refused launches closed mutants, too."""
 _KEPT = ("input", "shape", "full", "scope", "reduction_ratio", "tolerance", "needed", "promised",
          "confirmed", "not_run", "gained", "controls_accepted")  # fmt: skip
-_TOTALS = ("members", "full", "promised", "confirmed", "not_confirmed", "never_run", "not_run",
-           "confirmed_at_needed", "gained", "controls_accepted", "controls_rejected",
+_TOTALS = ("target", "members", "full", "promised", "confirmed", "not_confirmed", "never_run",
+           "not_run", "confirmed_at_needed", "gained", "controls_accepted", "controls_rejected",
            "nulls_promised", "nulls_confirmed", "detected_promised", "detected_confirmed",
            "detected_not_run", "seconds", "matrix_id", "measured_id")  # fmt: skip
 
@@ -128,7 +128,6 @@ def condensed(answer: Mapping[str, Any], matrix: Matrix, suite: Suite) -> dict[s
     raised = answer["raised"]
     return {
         **{key: answer[key] for key in _TOTALS},
-        "target": suite.target,
         "other_members": other_members(answer, suite),
         "taken_for_granted": taken_for_granted(answer, matrix),
         "raised": {key: value for key, value in raised.items() if key not in ("members", "suite")},
@@ -324,6 +323,11 @@ def main(arguments: list[str]) -> int:
         answer = json.loads(given.answer.read_text("utf-8"))
         if answer["matrix_id"] != matrix.id:
             raise UserError(f"{given.answer} confirms a suite of another matrix than {matrix.path}")
+        if answer["target"] != suite.target:
+            raise UserError(
+                f"{given.answer} confirms a suite for {answer['target'] or 'no target'}, and "
+                f"{given.suite} is for {suite.target or 'no target'}; give that suite"
+            )
         found = condensed(answer, matrix, suite)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(

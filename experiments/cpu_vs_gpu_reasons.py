@@ -12,7 +12,7 @@ devices where both compute the same and only references and roundings differ."""
 
 REASONS = {
     "fatal": "the run ends in an exception on one device: a stray access meets reserved address "
-    "space on the CPU, and other memory of the process or none on the GPU; a barrier that some "
+    "space on the CPU, and the ground or what lies beyond it on the GPU; a barrier that some "
     "threads never reach hangs on one alone. After two such the mutant's other cells are closed",
     "undefined": "the CPU saw a write outside the buffers and a NaN, and the GPU neither: code "
     "without a meaning, here an integer division by a constant that is 0",

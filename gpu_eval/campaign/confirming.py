@@ -174,7 +174,10 @@ def _require_same(root: Path, asked: Settings, found: Settings) -> None:
 
 
 def _done(root: Path, asked: Settings) -> Finished:
-    """Take a matrix for the confirmation's own if it has its inputs, corpus and limits."""
+    """Take a matrix for the confirmation's own if it has its inputs, corpus, limits and cells.
+
+    Closed cells of who crashed on another member are taken for closed by that.
+    """
     matrix = Matrix.open(root)
     meta = matrix.meta
     plan = build_plan(asked)
@@ -186,10 +189,10 @@ def _done(root: Path, asked: Settings) -> Finished:
     } - set(asked.skipped)
     if lacking:
         mutant, on = min(lacking)
+        way_out = "" if asked.skipped else "say --skip-fatal, by which it was measured, or "
         raise UserError(
-            f"{root} leaves out {len(lacking)} of the cells that are asked for, {mutant} on {on} "
-            "among them: it was measured with --skip-fatal, or by an older version; say "
-            "--skip-fatal where you have not, or choose another --output"
+            f"{root} lacks {len(lacking)} of the cells that are asked for, the first of {mutant} "
+            f"on {on}; {way_out}choose another --output"
         )
     return Finished(root, meta.seconds, already=True)
 

@@ -1,5 +1,6 @@
 """What a campaign will cost on a GPU, from shapes alone: nothing is compiled or run."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -78,14 +79,14 @@ def planned_seconds(plan: ProblemPlan) -> float:
 def _problem(plan: ProblemPlan, skipped: frozenset[tuple[str, str]]) -> Estimate:
     each = len(plan.implementations)
     names = {implementation.id for implementation in plan.implementations}
-    cost = {i.id: cell_seconds(plan.problem, i) for i in plan.order}
-    left_out = [cost[on] for name, on in skipped if name in names and on in cost]
+    left_out = Counter(on for name, on in skipped if name in names)
+    cells = {i.id: each - left_out[i.id] for i in plan.order}
     return Estimate(
         problem=plan.id,
         inputs=len(plan.order),
         contract_scope=sum(i.scope is ShapeScope.CONTRACT for i in plan.order),
         implementations=each,
-        cells=each * len(plan.order) - len(left_out),
+        cells=sum(cells.values()),
         largest_bytes=max(case_bytes(plan.problem, i) for i in plan.order),
-        seconds=planned_seconds(plan) - sum(left_out),
+        seconds=sum(cells[i.id] * cell_seconds(plan.problem, i) for i in plan.order),
     )

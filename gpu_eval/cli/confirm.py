@@ -120,6 +120,7 @@ def confirm(
         "matrix": str(finished.path),
         "label": measured.meta.label,
         "limits": growing,
+        "target": chosen.target,
         "seconds": finished.seconds,
         **result.to_json(),
     }

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suiteopt.errors import UserError
+from suiteopt.matrix.closed import closed_cells
 from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.layout import layout_of
 from suiteopt.matrix.one_input import with_tolerances
 from suiteopt.matrix.oracle import Oracle
 from suiteopt.matrix.store import Matrix
@@ -116,21 +118,42 @@ def check_table(matrix: Matrix, problem: str, check: Check) -> tuple[KillTable, 
     return table, np.array([positions[name] for name in names], dtype=np.intp)
 
 
-def require_answers(check: Check, table: KillTable, ran: NDArray[np.bool_]) -> None:
-    """Refuse a problem on which nothing is known of any mutant: zero would be no answer.
+def require_answers(
+    check: Check,
+    matrix: Matrix,
+    table: KillTable,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+) -> None:
+    """Refuse a problem on which a matrix keeps nothing of any mutant: zero would be no answer.
+
+    Mutants that were closed did not run; that is an answer.
 
     Parameters
     ----------
     check : Check
+    matrix : Matrix
     table : KillTable
-    ran : ndarray of bool, mutants x inputs of the check
-        Whether the verdict is known.
+    rows : ndarray of int
+        The mutants that count.
+    columns : ndarray of int
+        The inputs of the check.
 
     Raises
     ------
     UserError
     """
-    if ran.size and not ran.any():
+    ran = table.ran[rows].toarray()[:, columns]
+    if not ran.size or ran.any():
+        return
+    valid = layout_of(matrix, table.problem).valid
+    asked = {
+        (table.implementations[row], table.inputs[column])
+        for row in rows
+        for column in columns
+        if valid[column]
+    }
+    if asked - closed_cells(matrix, table.problem):
         raise UserError(
             f"{check.name} cannot be judged on {table.problem}: the matrix keeps no "
             f"{check.oracle.comparator} of its inputs for any mutant; use a matrix with that "

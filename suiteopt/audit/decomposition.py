@@ -16,7 +16,7 @@ from suiteopt.audit.intervals import Interval, cluster_interval
 from suiteopt.audit.left_out import LeftOut, left_out, left_out_json, of_problems
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator, denominator_mask
-from suiteopt.matrix.kill import KillTable, kill_table
+from suiteopt.matrix.kill import kill_table
 from suiteopt.matrix.store import Matrix
 from suiteopt.protocols import Protocol, judges_alike, lacking_any, protocol_inputs
 
@@ -199,7 +199,10 @@ def decompose(
         tables = [kill_table(matrix, problem, p.oracle) for p in (first, second)]
         rows = np.flatnonzero(denominator_mask(matrix, tables[0], denominator))
         own = set(protocol_inputs(matrix, problem, first))
-        kills = [_known_kills(first if not i else second, t, rows) for i, t in enumerate(tables)]
+        for protocol, table in zip((first, second), tables, strict=True):
+            check = Check(protocol.name, protocol.oracle, {})
+            require_answers(check, matrix, table, rows, np.arange(len(table.inputs)))
+        kills = [np.asarray(table.kills[rows].toarray(), dtype=np.bool_) for table in tables]
         mutants.append(len(rows))
         for coalition in coalitions:
             names = [n for n, needs in split.items() if _runs(n in own, needs, coalition)]
@@ -252,11 +255,6 @@ def _split(
 
 def _words(rows: pd.DataFrame, names: Iterable[str], column: str) -> list[str]:
     return [str(rows.loc[name, column]) for name in names]
-
-
-def _known_kills(protocol: Protocol, table: KillTable, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-    require_answers(Check(protocol.name, protocol.oracle, {}), table, table.ran[rows].toarray())
-    return np.asarray(table.kills[rows].toarray(), dtype=np.bool_)
 
 
 def _subsets(items: Iterable[Factor]) -> Iterable[Coalition]:

@@ -213,6 +213,8 @@ def own_check(matrix: Matrix, problem: str, name: str, protocol: Protocol) -> Ow
         return OwnCheck(protocol.name, False, None, f"{protocol.name} accepts it", mine)
     reason = why(gather(matrix, problem, check, table), row, str(details.at[name, "witness_how"]))
     sentence = f"{protocol.name} accepts it: {EXPLANATIONS[reason]}"
+    if reason is Reason.NOT_RUN:
+        sentence = f"whether {protocol.name} detects it is not known: {EXPLANATIONS[reason]}"
     needs = [cell for cell in mine if cell.critical is not None]
     if reason in (Reason.MASKED, Reason.BELOW_ATOL) and needs:
         nearest = max(needs, key=_margin)

@@ -18,7 +18,8 @@ class Reason(StrEnum):
     MASKED = "masked_by_tolerance"
     """Seen on an input of the check, below its tolerance."""
     NOT_RUN = "not_run"
-    """Nothing is known of it on some input of the check, so it need not survive."""
+    """Nothing is known of it on some input of the check, so that it need not survive; or the check
+    has no input of its problem."""
     SHAPE = "shape_not_reached"
     """Only inputs of other shapes than the check's kill it."""
     IDENTITY = "identity_parameters"
@@ -45,7 +46,7 @@ EXPLANATIONS = {
     Reason.RACE: "it races: equal runs differ, and none is rejected every time",
     Reason.BELOW_ATOL: "its error drowns in the absolute part of the tolerance",
     Reason.MASKED: "its error is below the tolerance",
-    Reason.NOT_RUN: "it was not run on every input of the check",
+    Reason.NOT_RUN: "nothing is known of it on some input of the check, or the check has none",
     Reason.IDENTITY: "the check's parameters absorb it (a scale of 1, a bias of 0)",
     Reason.SHAPE: "the check's shapes never reach it",
     Reason.TIE: "the check's values have no ties, or too much symmetry, to show it",

@@ -75,7 +75,7 @@ def _problem(
     table, columns = check_table(matrix, problem, check)
     rows = np.flatnonzero(denominator_mask(matrix, table, denominator))
     ran = table.ran[rows].toarray()[:, columns]
-    require_answers(check, table, ran)
+    require_answers(check, matrix, table, rows, columns)
     names = [table.implementations[index] for index in rows]
     details = matrix.implementations_of(problem).set_index("implementation")
     about = details.loc[names]

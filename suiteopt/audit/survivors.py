@@ -153,7 +153,7 @@ def survey(
     for problem in check.inputs:
         table, columns = check_table(matrix, problem, check)
         rows = np.flatnonzero(denominator_mask(matrix, table, denominator))
-        require_answers(check, table, table.ran[rows].toarray()[:, columns])
+        require_answers(check, matrix, table, rows, columns)
         mutants += len(rows)
         evidence = gather(matrix, problem, check, table)
         details = matrix.implementations_of(problem).set_index("implementation")

@@ -38,7 +38,7 @@ def stryker_report(matrix: Matrix, check: Check, found: Iterable[Outcomes]) -> d
     The viewer's score, (Killed + Timeout) / (those + Survived), is the check's detection: mutants
     that do not count in the denominator are ``Ignored``, with the reason; stillborn ones are
     ``CompileError``. A mutant that no input kills and that some input was not run on is
-    ``Pending``.
+    ``Pending``: the viewer leaves it out of the score, where the detection counts it as missed.
 
     Parameters
     ----------

@@ -151,6 +151,6 @@ def _held_by_arrow(data: bytes) -> pa.Buffer:
     Its threads may be the last to let go of a file. To free what Python holds they need the
     interpreter, and where that is ending they abort the process (apache/arrow issue 34314).
     """
-    stream = pa.BufferOutputStream()
-    stream.write(data)
-    return stream.getvalue()
+    buffer = pa.allocate_buffer(len(data))
+    memoryview(buffer).cast("B")[:] = data
+    return buffer

@@ -111,11 +111,12 @@ class Status(StrEnum):
     matrices a refused launch counts, too): a kill, except on inputs of another shape than the
     contract's or the profile's where the mutant crashed or timed out on none of those, and except
     where refused launches alone have closed it; in both cases a kill where its launch was refused
-    at this very shape. ``decided`` stands for a later own draw of a mutant that the first one
-    showed to be far off: a kill at every tolerance up to 0.1, unknown above. ``out_of_bounds`` and
-    ``unwritten`` are witnesses that a mutant is wrong; whether they are kills is said by their
-    statistics (for ``unwritten`` those of a rerun over the stale correct result).
-    ``invalid`` marks an input on which the reference or the substrate itself fails.
+    at this very shape. What is no kill is not known. ``decided`` stands for a later own draw of a
+    mutant that the first one showed to be far off: a kill at every tolerance up to 0.1, unknown
+    above. ``out_of_bounds`` and ``unwritten`` are witnesses that a mutant is wrong; whether they
+    are kills is said by their statistics (for ``unwritten`` those of a rerun over the stale
+    correct result). ``invalid`` marks an input on which the reference or the substrate itself
+    fails.
     """
 
     OK = "ok"

@@ -1,13 +1,24 @@
 """The confirmed suites that ship: pages, suites and sentences are those of their records."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from experiments.confirmed import CLOSED, RESULTS, controls, members, name_of, page
+from experiments.confirmed import (
+    CLOSED,
+    RESULTS,
+    controls,
+    main,
+    members,
+    name_of,
+    other_members,
+    page,
+)
+from suiteopt.errors import UserError
 from suiteopt.export.registry import get_target
 from suiteopt.export.suite_oracle import suite_oracle
 from suiteopt.matrix.denominator import denominator_mask
@@ -183,3 +194,28 @@ def test_the_sentences_on_the_suite_of_a_target(matrix: Matrix) -> None:
         f"of the {ran:,} detected faults that ran {found['detected_confirmed']:,} are detected "
         f"again ({share}); {raised['raised']} raised, {left_out} members left out."
     ) in flat(matrix.path / "README.md")
+
+
+def test_members_that_were_not_measured_are_named(matrix: Matrix) -> None:
+    suite = shipped_suite(matrix, None)
+    first, *rest = suite.problems
+    measured = {"problems": [{"problem": part.problem,
+                              "members": [{"input": member.input} for member in part.members]}
+                             for part in suite.problems]}  # fmt: skip
+    assert other_members(measured, suite) == []
+    fewer = replace(suite, problems=(replace(first, members=first.members[:1]), *rest[:-1]))
+    assert other_members(measured, fewer) == [first.problem, rest[-1].problem]
+    found = record(None)
+    found["other_members"] = [first.problem]
+    assert f"Of 1 problems `suiteopt select` gives other members now, which were not measured " \
+        f"again: {first.problem}." in page(found, matrix)  # fmt: skip
+
+
+def test_a_suite_for_another_target_is_refused(matrix: Matrix, tmp_path: Path) -> None:
+    answer = tmp_path / "confirm.json"
+    answer.write_text(json.dumps({"matrix_id": matrix.id, "target": "kernelbench-sidecar"}))
+    with pytest.raises(UserError, match=r"for kernelbench-sidecar, and .* is for no target"):
+        main([str(answer), str(matrix.path / "confirmed-2.json")])
+    answer.write_text(json.dumps({"matrix_id": matrix.id}))
+    with pytest.raises(UserError, match="is no answer of 'gpu-eval confirm"):
+        main([str(answer), str(matrix.path / "confirmed-2.json")])

@@ -41,7 +41,7 @@ def test_a_record_is_a_line() -> None:
     )
 
 
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_a_file_holds_the_last_document_alone(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     write_record(path, {"old": list(range(100))})
     write_record(path, {"new": 1})

@@ -201,7 +201,7 @@ def test_what_ended_in_an_exception_before_may_be_left_out(
         confirming.measure(began.root, other, device, Silent())
     # What was measured whole answers who would leave something out, and not the other way round.
     if skip:
-        with pytest.raises(UserError, match=r"leaves out 2 of the cells .* say --skip-fatal"):
+        with pytest.raises(UserError, match=r"lacks 2 of the cells .* say --skip-fatal"):
             confirming.measure(tmp_path / "out", other, device, Silent())
     else:
         assert confirming.measure(tmp_path / "out", other, device, Silent()).already
@@ -224,8 +224,9 @@ def test_cells_that_an_older_version_left_out_are_missed(
     measured(older, tmp_path / "out", device)
     with pytest.raises(UserError) as caught:
         confirming.measure(tmp_path / "out", wanted, device, Silent())
-    assert f"leaves out 1 of the cells that are asked for, {refused} on {OWN} among" in str(
-        caught.value
+    assert str(caught.value).endswith(
+        f"lacks 1 of the cells that are asked for, the first of {refused} on {OWN}; "
+        "choose another --output"
     )
     assert confirming.measure(tmp_path / "out", older, device, Silent()).already
 

@@ -1,5 +1,6 @@
 """What a campaign on a GPU would cost, and the shapes of its profile."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from gpu_eval.campaign.shapes import (
     spread_shape,
 )
 from gpu_eval.campaign.witness_pool import witness_pool
+from gpu_eval.cli.run import tell_estimate
 from gpu_eval.problems.definition import DimensionKind, Problem
 from gpu_eval.problems.loader import load_corpus
 from gpu_eval.problems.tensors import dimensions, reduction_length, smallest_sizes
@@ -234,3 +236,12 @@ def test_what_is_left_out_costs_nothing() -> None:
     assert less[0].cells == whole[0].cells - 2
     saved = sum(cell_seconds(problem.problem, each) for each in (first, second))
     assert less[0].seconds == pytest.approx(whole[0].seconds - saved)
+
+
+def test_the_command_takes_off_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Settings("demo", "cuda", problems=("level1/019",))
+    (problem,) = build_plan(settings).problems
+    left_out = ((problem.implementations[-1].id, problem.order[0].id),)
+    tell_estimate(replace(settings, skipped=left_out), True)
+    (found,) = estimate(build_plan(settings))
+    assert json.loads(capsys.readouterr().out)["cells"] == found.cells - 1

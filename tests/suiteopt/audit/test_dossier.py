@@ -89,6 +89,19 @@ def test_who_kills_it_and_why_the_own_check_does_not(tmp_path: Path) -> None:
     assert tight.own.detected
 
 
+def test_of_a_mutant_that_was_closed_it_is_not_known(tmp_path: Path) -> None:
+    closed = dict.fromkeys(DRAWS, Status.CLOSED)
+    cells: dict[str, Any] = {
+        "m": {**closed, "far": Status.LAUNCH_ERROR},
+        "c": {**dict.fromkeys(closed, 1e-6), "far": 1e-6},
+    }
+    matrix = made_matrix(tmp_path / "m", cells, inputs={"far": {"shape": {"N": 128}}})
+    own = dossier(matrix, f"{P}:m", load_oracle("fixed:1e-2"), load_protocol("kernelbench")).own
+    assert own is not None
+    assert (own.detected, own.reason) == (False, Reason.NOT_RUN)
+    assert own.sentence.startswith("whether kernelbench detects it is not known: ")
+
+
 def test_a_control_and_a_check_that_the_matrix_cannot_answer(tmp_path: Path) -> None:
     matrix = sample(tmp_path / "m")
     oracle = load_oracle("calibrated")

@@ -9,10 +9,11 @@ from suiteopt.audit import protocol_check, suite_check
 from suiteopt.audit.checks import Check
 from suiteopt.audit.evidence import output_rms
 from suiteopt.audit.reasons import EXPLANATIONS, RECIPE_WOULD_HELP, Reason
+from suiteopt.audit.score import audit_check
 from suiteopt.audit.survivors import MissingRecipe, Source, survey
 from suiteopt.errors import UserError
 from suiteopt.matrix.denominator import Denominator
-from suiteopt.matrix.oracle import fixed
+from suiteopt.matrix.oracle import calibrated, fixed
 from suiteopt.matrix.schema import Statistic, Status
 from suiteopt.matrix.store import Matrix, resolve_matrix
 from suiteopt.protocols import load_protocol
@@ -131,6 +132,44 @@ def test_what_some_input_of_the_check_was_not_run_on_need_not_survive(tmp_path: 
     reasons = {s.implementation.removeprefix(f"{P}:"): s.reason for s in found.survivors}
     assert reasons["m-part"] == Reason.NOT_REACHED
     assert reasons["m-refused"] == Reason.NOT_RUN
+
+
+def test_a_problem_all_of_whose_mutants_were_closed_has_an_answer(tmp_path: Path) -> None:
+    cells: dict[str, Any] = {
+        "m-refused": {"own-0": Status.CLOSED, "own-1": Status.CLOSED, "far": Status.LAUNCH_ERROR},
+        "c-serial": {"own-0": 1e-6, "own-1": 1e-6, "far": 1e-6},
+    }
+    inputs: dict[str, Any] = {
+        "far": {"shape": {"N": 128}},
+        "own-1": {"valid": False, "invalid_reason": "the reference overflows"},
+    }
+    check = Check("mine", fixed(1e-2), {P: (f"{P}:own-0", f"{P}:own-1")})
+    matrix = made_matrix(tmp_path / "m", cells, inputs=inputs)
+    assert survey(matrix, check).by_reason == {Reason.NOT_RUN: 1}
+    audit = audit_check(matrix, check)
+    assert (audit.tally.detected, audit.tally.mutants) == (0, 1)
+    # One that ran, and of which the statistic is not there, is another matter.
+    cells["m-ran"] = {"own-0": {"max_abs": None, "rms": None, "allclose_candidate": None}}
+    lacking = made_matrix(tmp_path / "n", cells, inputs=inputs)
+    with pytest.raises(UserError, match="keeps no allclose_candidate of its inputs"):
+        survey(lacking, check)
+
+
+def test_what_is_not_known_is_no_evidence(tmp_path: Path) -> None:
+    """No control ran on own-0, so no tolerance is in force; own-1 is not valid, and unstable."""
+    wild = {"allclose_candidate": 0.0, "allclose_candidate_max": 1.0}
+    cells: dict[str, Any] = {
+        "m-above-floor": {"own-0": 1e-3, "own-1": ZERO, "own-2": ZERO, "normal": 1.0},
+        "m-unstable": {"own-0": ZERO, "own-1": wild, "own-2": ZERO, "normal": 1.0},
+        "c-serial": {"own-1": 1e-6, "own-2": 1e-6, "normal": 1e-6},
+    }
+    inputs = {"own-1": {"valid": False, "invalid_reason": "the reference overflows"}}
+    matrix = made_matrix(tmp_path / "m", cells, inputs=inputs, floor=1e-6)
+    mine = {P: tuple(f"{P}:own-{j}" for j in range(3))}
+    by_fixed = survey(matrix, Check("mine", fixed(1e-2), mine)).survivors
+    assert [s.reason for s in by_fixed] == [Reason.MASKED, Reason.NOT_REACHED]
+    by_controls = survey(matrix, Check("mine", calibrated(), mine)).survivors
+    assert [s.reason for s in by_controls] == [Reason.NOT_RUN, Reason.NOT_RUN]
 
 
 def test_what_is_missing_is_a_cover(matrix: Matrix) -> None:

@@ -3,6 +3,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pyarrow as pa
@@ -291,3 +292,19 @@ def test_cells_that_break_the_rules(
 def test_a_header_that_overflows(tmp_path: Path, text: str) -> None:
     (tmp_path / "matrix.json").write_text(text)
     assert "no header of a kill matrix" in sentence(lambda: Matrix.open(tmp_path))
+
+
+def test_arrow_is_given_memory_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its threads may free it as the process ends, when Python is no more to be asked."""
+    matrix = tiny_matrix(tmp_path / "m")
+    given: list[Any] = []
+
+    def reader(source: Any) -> pa.BufferReader:
+        given.append(source)
+        return pa.BufferReader(source)
+
+    monkeypatch.setattr("suiteopt.matrix.reading.pa", Mock(wraps=pa, BufferReader=reader))
+    assert len(matrix.cells(PROBLEM, ["input"]))
+    assert given
+    # Arrow's view of Python's bytes cannot be written to.
+    assert all(isinstance(source, pa.Buffer) and source.is_mutable for source in given)
